@@ -49,6 +49,15 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: LONG.index(name) if (name := item.path.name) in LONG else len(LONG))
 
 
+def pytest_runtest_setup(item):
+    if item.get_closest_marker("gpu"):
+        from kmatch.engine.cuda.driver import find_devices
+
+        found, reason = find_devices()
+        if not found:
+            pytest.skip(f"no usable GPU: {reason}")
+
+
 @pytest.fixture(autouse=True)
 def sigint():
     """Take SIGINT back from what a test imports: dask_jobqueue sets a handler."""

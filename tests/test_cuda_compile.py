@@ -10,27 +10,26 @@ from types import SimpleNamespace
 import pytest
 from numba import types
 
-from kmatch.engine.cuda import ahead, driver, edit, hamming
+from kmatch.engine.cuda import ahead, driver, edit, hamming, primer
 from kmatch.engine.cuda.ahead import BYTES, INT, INTS, NUMBERS, SHORTS, TABLE, WORDS, bundle
 from kmatch.published.cuda import pmasm2017
 
 OLDEST = "the oldest"
 CAPABILITIES = [OLDEST, (9, 0)]  # what kernels do differently begins between them, at (8, 0)
 OLD = [driver.OLDEST, (6, 0), (7, 0), (7, 5)]  # CUDA 13 compiles for none below (7, 5)
-WORD, PATTERNS = types.uint64, types.uint8[:, ::1]
+WORD = types.uint64
 PANEL = (BYTES, SHORTS, INT, INT, INT, INT, TABLE)
 STATE = (BYTES, WORDS, bundle(pmasm2017.ShiftAdd, WORD, WORD, WORD, INT, INT, INT), INTS)
-ROWS = (BYTES, BYTES, INTS, TABLE, INT, INT)
+SHUFFLE = (BYTES, BYTES, INTS, TABLE, INT, INT, types.int32[:, :, ::1], INTS)
 PUBLISHED = "published.cuda"
 FEUSER, LIU, NAKANO, PMASM, WSPASM = (
     f"{PUBLISHED}.{paper}"
     for paper in ("feuser2018", "liu2012", "nakano2012", "pmasm2017", "wspasm2017")
 )
 PUBLISHED_KERNELS = {  # module, function or maker of one, its constants, signature
-    "thread": (LIU, "_thread", None, (BYTES, BYTES, INT, INTS)),
+    "thread": (LIU, "each_thread", None, (BYTES, BYTES, INT, INTS)),
     "block-thread": (LIU, "_block_thread", None, (BYTES, BYTES, INT, INT, INTS)),
     "opt-block-thread": (LIU, "_opt_block_thread", None, (BYTES, BYTES, INT, INTS)),
-    "naive": (PMASM, "_naive", None, (BYTES, PATTERNS, INT, TABLE)),
     "shift-add": (PMASM, "make_shift_add", (1,), STATE),
     "shift-add, several words": (PMASM, "make_shift_add", (16,), STATE),
     "pmasm-thread": (PMASM, "make_thread", (1, False), PANEL),
@@ -38,11 +37,9 @@ PUBLISHED_KERNELS = {  # module, function or maker of one, its constants, signat
     "pmasm-block-thread": (PMASM, "_block_thread", None, PANEL),
     "pmasm-shared": (PMASM, "make_thread", (8, True), PANEL),
     "the matrix X": (WSPASM, "_find_matches", None, (BYTES, BYTES, INT, TABLE)),
-    "row 0": (WSPASM, "_first_row", None, (TABLE,)),
-    "row": (WSPASM, "_row", None, (TABLE, INT, INT, TABLE)),
-    "the last row": (WSPASM, "_report", None, (TABLE, INT, INT, INTS)),
-    "row-shuffle": (WSPASM, "_shuffle", None, (*ROWS, INTS, types.int32[:, :, ::1])),
-    "row-shuffle-shared": (WSPASM, "_shuffle_shared", None, (*ROWS, INTS)),
+    "row": (WSPASM, "_row", None, (TABLE, INT, INT, TABLE, INT, INT, INTS)),
+    "row-shuffle": (WSPASM, "make_shuffle", (False,), SHUFFLE),
+    "row-shuffle-shared": (WSPASM, "make_shuffle", (True,), SHUFFLE),
     "diagonal": (NAKANO, "_diagonals", None, (BYTES, BYTES, INT, INT, INTS)),
     "slid": (NAKANO, "_slide", None, (BYTES, BYTES, INT, INTS, INTS)),
     "partition": (NAKANO, "_windows", None, (BYTES, BYTES, INT, INT, INTS)),
@@ -122,6 +119,17 @@ def test_kernels_of_all_sizes_are_compiled_ahead(length):
             kind = f"{rows} {edit.counter_bits(rows * strips, least, k)}"
             expected = ("edit {} False", "edit {} True") if strips == 1 else ("strips {}",)
             assert {name.format(kind) for name in expected} <= names.keys()
+
+
+def test_counters_of_all_lengths_are_compiled_ahead():
+    """Those of the kernels for primers, for the rows taken first and for those below."""
+    needed = set()
+    for k in (2, 6, 30, 100, 300):
+        for limit in (9, 30, 60, 100, 300, 1000, 3000, 10000):
+            for most in (primer.ROWS * k + primer.MORE, primer.DEEPEST):
+                rows = primer._up(min(most, limit), primer.HEIGHT)
+                needed.add(primer.counter_bits(rows, k - 1, k - 1))
+    assert needed == set(primer.BITS)
 
 
 @pytest.mark.parametrize("name", FAST)

@@ -35,9 +35,10 @@ def test_kernels_are_timed():
     ]
     searches.append(PrimerSearch(genome, genome, 2, PrimerOptions(max_length=12), run))
     for search in searches:
-        time, began = search.engine.time_kernels(), perf_counter()
+        search.engine.time_kernels()
+        began = perf_counter()
         list(search)
-        assert 0 < time.seconds < perf_counter() - began
+        assert 0 < search.engine.kernel_seconds < perf_counter() - began
 
 
 def test_scans_can_be_given_up():

@@ -1,9 +1,11 @@
 """What is around the searches: `kmatch pack`, `plot`, `bench`, `model`, `info`, `completion`."""
 
+import json
 import os
+import platform
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -31,12 +33,12 @@ if TYPE_CHECKING:
 PACKED = ".kmatch"  # the suffix of packed genomes
 BENCHED = ("hamming", "multi", "edit", "best", "primer")
 PAPERS = ("liu2012", "pmasm2017", "wspasm2017", "nakano2012", "feuser2018")
-BENCH_WIDTH = 200  # characters of tables that do not go to a terminal
 DEVICES = {"cpu": "the CPU", "cuda": "CUDA"}
 COLUMNS = (
     *("program", "machine", "n", "m", "w", "l", "threads"),
     *("time", "bound", "statement", "ratio", "stages", "asm"),
 )
+LEFT = ("program", "machine", "statement", "algorithm", "device", "same hits")  # columns
 CAPTION = """\
 time: units counted; bound: what the statement of Nakano 2012 gives, without its constant; ratio:
 time ÷ bound; stages: of the memory's pipeline, taken by a warp's requests on average. The cells of
@@ -164,7 +166,6 @@ def plot(given: Given) -> None:
     *grouped(
         OUTPUT,
         Option("--json", "FILE", "none", "Also write the figures to FILE, table by table."),
-        Option("--plot", "FILE", "none", "Also draw them (needs Matplotlib)."),
     ),
     DEVICE,
     *grouped(
@@ -186,28 +187,40 @@ def bench(given: Given) -> None:
         raise click.UsageError(
             f"--paper says which commands are measured; type kmatch bench --paper {given.paper}"
         )
-    check_outputs((given.genome,), {"--json": given.json, "--plot": given.plot})
-    if given.plot:
-        from kmatch.pictures import load_figure
-
-        load_figure("--plot")  # now, not after minutes of measuring
-    from kmatch.bench.measure import Bench
-    from kmatch.bench.report import Report
+    check_outputs((given.genome,), {"--json": given.json})
+    from kmatch import __version__, bench
+    from kmatch.results.output import open_output
 
     messages = Messages(given.quiet, verbose=True)
-    timer = Bench(given.device, given.threads, seconds=given.seconds)
+    timer = bench.Bench(given.device, given.threads, given.seconds)
     for line in timer.describe():
         messages.detail(line)
-    report = Report(timer, given.genome, given.size, BENCH_WIDTH, given.json)
-    if given.paper:
-        report.paper(given.paper)
-    elif not given.commands or "all" in given.commands:
-        report.commands(BENCHED)
-    else:
-        report.commands(dict.fromkeys(given.commands))
-    if given.plot:
-        report.draw(given.plot)
-    if not report.equal:
+    every = not given.commands or "all" in given.commands
+    commands = BENCHED if every else dict.fromkeys(given.commands)
+    definitions = [line.format(seconds=given.seconds) for line in bench.DEFINITIONS]
+    record = {
+        "kmatch": __version__,
+        "machine": f"{platform.platform()}, {os.cpu_count()} cores",
+        "devices": timer.describe(),
+        "text": given.genome or "random letters",
+        "definitions": definitions,
+    }
+    done = []
+    for rows in (
+        timer.of_paper(given.paper, given.genome)
+        if given.paper
+        else timer.of_commands(commands, given.genome, given.size)
+    ):
+        done += rows
+        one = rows[0]
+        sizes = f"{one['patterns']} of {one['m']} letters, " if one["m"] else ""
+        click.echo(f"kmatch {one['command']}: {sizes}k = {one['k']}")
+        click.echo("\n".join((*_aligned(bench.COLUMNS, map(bench.cells, rows)), "")))
+        if given.json:
+            with open_output(given.json) as handle:
+                handle.write(json.dumps(record | {"rows": done}, indent=1).encode())
+    click.echo("\n".join(definitions))
+    if not all(row["equal"] for row in done):
         raise click.exceptions.Exit(1)
 
 
@@ -253,7 +266,7 @@ def model(given: Given) -> None:
     drawn = given.form is None and given.output is None and sys.stdout.isatty()
     with open_output(given.output) as handle:
         if given.form == "table" or drawn:
-            handle.write(_table(rows).encode())
+            handle.write("\n".join((*_aligned(COLUMNS, rows), "", CAPTION, "")).encode())
         else:
             lines = ["\t".join(row) + "\n" for row in (COLUMNS, *rows)]
             handle.write("".join(lines).encode())
@@ -267,14 +280,14 @@ def _row(run: "Simulated") -> list[str]:
     return [run.program, run.machine, *map(str, whole), *named]
 
 
-def _table(rows: Iterable[list[str]]) -> str:
+def _aligned(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """The lines of a table in columns."""
     columns = []
-    for name, *cells in zip(COLUMNS, *rows, strict=True):
+    for name, *cells in zip(header, *rows, strict=True):
         width = max(map(len, (name, *cells)))
-        aligned = str.ljust if name in ("program", "machine", "statement") else str.rjust
+        aligned = str.ljust if name in LEFT else str.rjust
         columns.append([aligned(cell, width) for cell in (name, *cells)])
-    lines = [" ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
-    return "\n".join((*lines, "", CAPTION, ""))
+    return [" ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
 
 
 @command(

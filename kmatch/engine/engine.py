@@ -8,7 +8,7 @@ read back out of planes, are the work of `workers` for every device.
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Generic, NamedTuple, TypeVar
 
 from kmatch.arrays import Bytes, Longs, Words
@@ -39,24 +39,6 @@ class UnderWay(NamedTuple, Generic[Result]):
 Scan = UnderWay[Found]
 
 
-class Stopwatch:
-    """The seconds that kernels took so far; waits for those under way."""
-
-    def __init__(self) -> None:
-        self._seconds = 0.0
-
-    @property
-    def seconds(self) -> float:
-        return self._seconds
-
-    @contextmanager
-    def timing(self) -> Iterator[None]:
-        """Time what runs inside."""
-        began = time.perf_counter()
-        yield
-        self._seconds += time.perf_counter() - began
-
-
 class Engine(ABC):
     """The kernels of a device.
 
@@ -77,19 +59,28 @@ class Engine(ABC):
         self.cores = kernel_threads()
         self.threads = min(threads or self.cores, self.cores)
         self.workers = Workers(self.threads)
-        self._watch: Stopwatch | None = None
+        self._seconds: float | None = None  # of kernels, where they are timed
 
-    def time_kernels(self) -> Stopwatch:
+    def time_kernels(self) -> None:
         """Time the kernels of scans and of `extend_primers` from now on.
 
-        A GPU times scans by its events; on the CPU a scan is then done when it has been started.
+        A GPU times scans by its events, and primers with the host's part; on the CPU a scan is then
+        done when it has been started.
         """
-        self._watch = Stopwatch()
-        return self._watch
+        self._seconds = 0.0
 
-    def _timed(self) -> AbstractContextManager[None]:
+    @property
+    def kernel_seconds(self) -> float:
+        """The seconds that kernels took since `time_kernels`; waits for those under way."""
+        return self._seconds or 0.0
+
+    @contextmanager
+    def timed(self) -> Iterator[None]:
         """A context in which kernels run; times them where that is wanted."""
-        return nullcontext() if self._watch is None else self._watch.timing()
+        began = time.perf_counter()
+        yield
+        if self._seconds is not None:
+            self._seconds += time.perf_counter() - began
 
     @abstractmethod
     def planes(self, size: int) -> Words:

@@ -15,7 +15,7 @@ function for a panel takes patterns, uint8[r, m], and fills int32[r, n − m + 1
 For primers the function is run(target, background, k), both of them texts, and the table, int32[n],
 holds for each letter of the target the length of the shortest primer from there on, −1 for none.
 
-`text.table(shape)` makes the table. Kernels run inside `with text.timed():`, so that their time
-does not include copies. On CUDA they run in `text.stream`, and `text.put(array)` and
-`text.empty(shape, dtype)` give them further arrays.
+`text.table(shape)` makes the table, which `text.fetch` copies to the host. Kernels run inside
+`with text.timed():`, so that their time does not include copies. On CUDA they run in
+`text.stream`, and `text.put(array)` and `text.empty(shape, dtype)` give them further arrays.
 """

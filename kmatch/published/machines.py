@@ -82,32 +82,24 @@ def _stages(addresses, machine):
     return stages
 
 
-class Counted(NamedTuple):
-    """time: units of a program; warps: dispatched; stages: of the pipeline; asm: its distance."""
-
-    time: int
-    warps: int
-    stages: int
-    asm: int | None
-
-
-def run(program: Program, *machines: Machine) -> list[Counted]:
-    """Run a program on machines of one width."""
-    times, counts = [0] * len(machines), np.zeros((len(machines), 2), np.int64)
+def run(program: Program, *machines: Machine) -> tuple[int | None, list[list[int]]]:
+    """Run a program on machines of one width; returns its distance, and of each machine the time
+    units, the warps dispatched and their pipeline stages."""
+    times, counts = np.zeros(len(machines), np.int64), np.zeros((len(machines), 2), np.int64)
     while True:
         try:
             requests = next(program)
         except StopIteration as done:
-            pairs = zip(times, counts.tolist(), strict=True)
-            return [Counted(time, warps, stages, done.value) for time, (warps, stages) in pairs]
+            return done.value, np.column_stack([times, counts]).tolist()
         for number, machine in enumerate(machines):
-            times[number] += int(run_body(requests, machine, counts[number]))
+            times[number] += run_body(requests, machine, counts[number])
 
 
 def sweep(addresses: Longs, threads: int) -> Program:
     """p threads access n addresses, p at a time, a barrier after each turn.
 
-    Section III: thread i accesses address p·t + i in turn t.
+    Section III: thread i accesses address p·t + i in turn t. Of neighbouring addresses that is
+    contiguous memory access (Lemma 1).
     """
     for first in range(0, len(addresses), threads):
         yield addresses[None, first : first + threads]
@@ -118,11 +110,6 @@ def read_alone(addresses: Longs) -> Program:
     """One thread accesses n addresses."""
     yield addresses[:, None]
     return None
-
-
-def contiguous(n: int, threads: int) -> Program:
-    """Contiguous memory access (section III, Lemma 1)."""
-    return sweep(np.arange(n), threads)
 
 
 def contiguous_bank(n: int, threads: int, width: int) -> Program:
@@ -276,29 +263,23 @@ def simulate(sizes: Sizes) -> Iterator[Simulated]:
         )
     letters = np.random.default_rng(SEED).integers(0, 4, n + m).astype(np.uint8)
     x, y = letters[:m], letters[m:]
-    access = n / w + n * l / p
-    cells = n * m / w + n * l
-    windows = n * m / w + m * l
+    access, cells, windows = n / w + n * l / p, n * m / w + n * l, n * m / w + m * l
     threads = max(-(-n // m) - 2, 1) * m
-    programs: dict[str, tuple[int, Program, str, float]] = {
-        "contiguous": (p, contiguous(n, p), "Lemma 1", access),
-        "contiguous bank": (p, contiguous_bank(n, p, w), "Lemma 2", access),
-        "diagonals on d": (m, diagonals(x, y, D, w), "Lemma 3", cells),
-        "diagonals on s": (m, diagonals(x, y, SLID, w), "Lemma 4", cells),
-        "diagonals on s'": (m, diagonals(x, y, THREE_ROWS, w), "Theorem 5", cells),
-        "partition": (threads, partition(x, y, w), "Theorem 6", windows),
-    }
     # Two have no upper bound on the UMM; sections III and VI say what they cost.
-    on_umm = {
-        "contiguous bank": ("section III", float(n)),
-        "diagonals on d": ("section VI", float(n * m)),
-    }
+    bank = ("Lemma 2", access), ("section III", float(n))
+    on_d = ("Lemma 3", cells), ("section VI", float(n * m))
+    programs = (
+        ("contiguous", p, sweep(np.arange(n), p), [("Lemma 1", access)] * 2),
+        ("contiguous bank", p, contiguous_bank(n, p, w), bank),
+        ("diagonals on d", m, diagonals(x, y, D, w), on_d),
+        ("diagonals on s", m, diagonals(x, y, SLID, w), [("Lemma 4", cells)] * 2),
+        ("diagonals on s'", m, diagonals(x, y, THREE_ROWS, w), [("Theorem 5", cells)] * 2),
+        ("partition", threads, partition(x, y, w), [("Theorem 6", windows)] * 2),
+    )
     both = Machine(False, w, l), Machine(True, w, l)
-    counted = [run(program, *both) for _, program, *_ in programs.values()]
+    counted = [run(program, *both) for _, _, program, _ in programs]
     for number, kind in enumerate(("DMM", "UMM")):
-        for (name, program), found in zip(programs.items(), counted, strict=True):
-            statement, most = on_umm.get(name, program[2:]) if kind == "UMM" else program[2:]
-            time, warps, stages, asm = found[number]
-            yield Simulated(
-                name, kind, sizes, program[0], time, statement, most, stages / warps, asm
-            )
+        for (name, many, _, bounds), (asm, counts) in zip(programs, counted, strict=True):
+            time, warps, stages = counts[number]
+            statement, bound = bounds[number]
+            yield Simulated(name, kind, sizes, many, time, statement, bound, stages / warps, asm)

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kmatch.arrays import Bytes, Longs
 from kmatch.engine.codes import Coding
@@ -47,20 +48,26 @@ class Published:
         if self.engine.name == "cpu":
             from kmatch.published.cpu import HostText
 
-            return HostText(masks)
+            return HostText(masks, self.engine.timed)
         from kmatch.published.cuda import DeviceText
 
-        return DeviceText(masks, self.engine.device)
+        return DeviceText(masks, self.engine.gpus[0])
+
+    def table(self, text: Any, pattern: Any, k: int) -> NDArray[np.int32]:
+        """What the algorithm finds (see `kmatch.published`), in host memory."""
+        found: NDArray[np.int32] = text.fetch(self._run(text, pattern, k))
+        return found
 
     def hits(self, text: Any, pattern: Any, k: int) -> tuple[Longs, Longs]:
         """(position, distance) of the hits of a pattern, uint8[m], in a text; or, where that is
-        the background of primers, (start, length) of those in a target text."""
-        found: tuple[Longs, Longs] = text.hits(self._run(text, pattern, k))
-        return found
+        the background of primers, (start, length) of those in a target text; or of a panel."""
+        table = self.table(text, pattern, k).reshape(-1)
+        index = np.flatnonzero(table >= 0)
+        return index, table[index].astype(np.int64)
 
     def smallest(self, text: Any, pattern: Bytes) -> int:
         """The smallest distance of a pattern at any end in a text."""
-        return int(text.smallest(self._run(text, pattern, len(pattern))))
+        return int(self.table(text, pattern, len(pattern)).min())
 
     def windows(
         self, text: Any, patterns: Sequence[Bytes], k: int
@@ -75,9 +82,9 @@ class Published:
             numbers = np.flatnonzero(lengths == length)
             for first in range(0, len(numbers), PANEL):
                 group = numbers[first : first + PANEL]
-                table = self._run(text, np.stack([patterns[number] for number in group]), k)
-                index, distance = text.hits(table)
-                row, start = np.divmod(index, table.shape[1])
+                panel = np.stack([patterns[number] for number in group])
+                index, distance = self.hits(text, panel, k)
+                row, start = np.divmod(index, len(text.masks) - length + 1)
                 cuts = np.searchsorted(row, np.arange(1, len(group)))
                 yield from zip(group, np.split(start, cuts), np.split(distance, cuts), strict=True)
 

@@ -33,9 +33,9 @@ import numpy as np
 from harness.common import plain_parser, shown_figure, write_results
 
 import kmatch
-from kmatch.bench.measure import Case, by_engine, by_published
+from kmatch.bench import Case, by_engine, by_published
 from kmatch.engine.cuda import edit, hamming
-from kmatch.engine.cuda.driver import Stopwatch, cuda, empty, on_device
+from kmatch.engine.cuda.driver import Stopwatch, cuda, empty
 from kmatch.engine.cuda.words import HitBuffer
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.geometry import halo_of
@@ -128,7 +128,7 @@ class Bench:
         self.length = length
         self.rows = []
         self.engine = choose_engine("cuda")
-        self.stream = self.engine._gpus[0].stream
+        self.stream = self.engine.gpus[0].stream
         self.letters = random_letters(length, 0)
 
     def note(self, name, **figures):
@@ -149,13 +149,13 @@ class Bench:
 
     def on_gpu(self, chunk, masks):
         """The Text of a chunk on the GPU, as the engine's kernels take it."""
-        return self.engine._gpus[0].text(chunk.plain, np.array(masks, np.uint8))
+        return self.engine.gpus[0].text(chunk.plain, np.array(masks, np.uint8))
 
     def kernel(self, start, prepare=None):
         """(seconds, hits) of the kernels that start(HitBuffer) puts into the engine's stream."""
         stream = self.stream
         buffer = HitBuffer(
-            empty(CAPACITY, np.int64, stream), on_device(np.zeros(1, np.int64), stream)
+            empty(CAPACITY, np.int64, stream), cuda.to_device(np.zeros(1, np.int64), stream)
         )
         start(buffer)
         hits = read_counter(buffer.count, stream)
@@ -293,7 +293,7 @@ class Bench:
     def whole_call(self, m, k, count, length):
         """A search of both strands from packed host memory, beside its kernels and its copy."""
         genome = self.genome(length)
-        patterns, gpu = random_patterns(m, count), self.engine._gpus[0]
+        patterns, gpu = random_patterns(m, count), self.engine.gpus[0]
         hits = kmatch.hamming(genome, patterns, k, device="cuda")
         copied, kept = [], []
         for seconds, resident in ((copied, False), (kept, True)) * REPEAT:

@@ -4,11 +4,19 @@ from typing import NamedTuple
 
 import naive
 import naive_bounds
+import pytest
 
+from kmatch.engine.cuda.driver import SIMULATED
 from support import differences, mismatches, pcr, primers
 from support.cases import EDIT, HAMMING, MULTI, edit_cases, hamming_cases
 from support.constraints import CASES as CONSTRAINED
 from support.constraints import constrained_cases
+
+on_a_gpu = pytest.mark.gpu
+simulated = pytest.mark.skipif(not SIMULATED, reason="it is for the simulator")
+on_the_cpu = pytest.mark.skipif(SIMULATED, reason="it is not for the simulator")
+# With the marks of their tests.
+DEVICES = [("cuda", ())] if SIMULATED else [("cpu", ()), ("cuda", on_a_gpu)]
 
 NEAR, FAR = "TTCGGGCCC", "GATTACAGATTACAGATTACAGATTACAGATTACAGA"  # 9 and 37 letters
 LIMITS_DIFFER = (
@@ -17,6 +25,8 @@ LIMITS_DIFFER = (
     0,
     {},
 )
+TEXTS = [("a", "ACGTTGACCATTAGNNCAGGATACCAGTTGACCAT"), ("b", "TTGACCA"), ("c", "GGTACTGGTCAACC")]
+PANEL = ["TTGACCA", "ACC", "GATACCAGTTGACCA", "AACCAGT", "TTGACCA"]
 PAIRS = {"a": (["ACGTTG"], ["GGTAAG"]), "b": (["GGATCC"], ["CCTACG", "AGTACG"])}
 SITES = [("r", "ACGTTGNNGGATCCACTTACCAACGTAGG"), ("s", "GGTAAGTTTACGTTGCAACGTACT")]
 PRODUCTS = {
@@ -35,53 +45,34 @@ class Problem(NamedTuple):
     expect: object
 
 
-def _best(find):
-    """A search for the closest hits, which has no k."""
+def _without_k(find):
     return lambda records, patterns, k, **options: find(records, patterns, **options)
 
 
+def _shown(rows_of, find):
+    """Rows of what a search finds."""
+    return lambda *given, **options: rows_of(find(*given, **options))
+
+
+intervals, aligned = mismatches.rows, differences.rows
 PROBLEMS = {
-    "hamming": Problem(
-        HAMMING,
-        hamming_cases,
-        lambda *given, **options: mismatches.rows(mismatches.search(*given, **options)),
-        naive.hamming,
-    ),
-    "multi": Problem(
-        MULTI,
-        None,
-        lambda *given, **options: mismatches.rows(mismatches.search_panel(*given, **options)),
-        naive.multi,
-    ),
-    "edit": Problem(
-        EDIT,
-        edit_cases,
-        lambda *given, **options: differences.rows(differences.edit(*given, **options)),
-        naive.edit,
-    ),
+    "hamming": Problem(HAMMING, hamming_cases, _shown(intervals, mismatches.search), naive.hamming),
+    "multi": Problem(MULTI, None, _shown(intervals, mismatches.search_panel), mismatches.oracle),
+    "edit": Problem(EDIT, edit_cases, _shown(aligned, differences.edit), naive.edit),
     "best": Problem(
         EDIT | {"counters hold all distances where limits differ": LIMITS_DIFFER},
         edit_cases,
-        _best(lambda *given, **options: differences.rows(differences.best(*given, **options))),
-        _best(naive.best),
+        _without_k(_shown(aligned, differences.best)),
+        _without_k(naive.best),
     ),
     "constraints": Problem(
-        CONSTRAINED,
-        constrained_cases,
-        lambda *given, **options: differences.rows(differences.edit(*given, **options)),
-        naive_bounds.edit,
+        CONSTRAINED, constrained_cases, _shown(aligned, differences.edit), naive_bounds.edit
     ),
     "pcr": Problem(
-        PRODUCTS,
-        pcr.cases,
-        lambda *given, **options: pcr.rows(pcr.products(*given, **options)),
-        lambda *given, **options: pcr.plain(pcr.expected(*given, **options)),
+        PRODUCTS, pcr.cases, _shown(pcr.rows, pcr.products), _shown(pcr.plain, pcr.expected)
     ),
     "primer": Problem(
-        primers.CASES,
-        primers.primer_cases,
-        lambda *given, **options: primers.rows(primers.primer(*given, **options)),
-        naive.primers,
+        primers.CASES, primers.primer_cases, _shown(primers.rows, primers.primer), naive.primers
     ),
 }
 

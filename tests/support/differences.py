@@ -3,30 +3,23 @@
 import io
 import re
 import warnings
+from functools import partial
 from itertools import pairwise
 
 import naive
 import numpy as np
 
-import kmatch
-from kmatch.results.table import Hits
-from kmatch.sequences.patterns import load_patterns
-from support.hooks import best_batches, edit_batches
 from support.mismatches import rows as intervals
+from support.mismatches import search
 
-
-def edit(records, patterns, k, **options):
-    """The Hits of `edit_batches`, which tests may give tiny buffers."""
-    panel = load_patterns(patterns)
-    return Hits(edit_batches(kmatch.Genome.from_records(records), panel, k, **options), panel)
+edit = partial(search, problem="edit")
 
 
 def best(records, patterns, **options):
-    """The Hits of `best_batches`, without its warnings of patterns that match nowhere."""
-    panel = load_patterns(patterns)
+    """Without its warnings of patterns that match nowhere."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        return Hits(best_batches(kmatch.Genome.from_records(records), panel, **options), panel)
+        return search(records, patterns, 0, "best", **options)
 
 
 def rows(hits):

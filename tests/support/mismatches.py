@@ -1,15 +1,14 @@
 """Searching for k mismatches in tests: hits as rows, by functions that take tiny buffers."""
 
 import csv
+from functools import partial
 
 import naive
 
 import kmatch
-from kmatch.results.table import Hits
-from kmatch.sequences.patterns import load_patterns
 from support.cases import HAMMING
 from support.commands import here
-from support.hooks import hamming_batches, multi_batches
+from support.hooks import hooked
 
 EQUAL = {name: case for name, case in HAMMING.items() if len(set(map(len, case[1]))) == 1}
 KNOWN_HEADER = ("sequence", "start", "end", "guide", "mismatches", "strand", "site")
@@ -20,16 +19,11 @@ def rows(hits):
     return list(zip(*(column.tolist() for column in columns), hits.strand.tolist(), strict=True))
 
 
-def search(records, patterns, k, **options):
-    panel = load_patterns(patterns)
-    genome = kmatch.Genome.from_records(records)
-    return Hits(hamming_batches(genome, panel, k, **options), panel)
+def search(records, patterns, k, problem="hamming", **options):
+    return hooked(problem, kmatch.Genome.from_records(records), patterns, k, **options)
 
 
-def search_panel(records, patterns, k, **options):
-    panel = load_patterns(patterns)
-    genome = kmatch.Genome.from_records(records)
-    return Hits(multi_batches(genome, panel, k, **options), panel)
+search_panel = partial(search, problem="multi")
 
 
 def oracle(records, patterns, k, pam=None, pam_side="3p", **options):

@@ -95,7 +95,7 @@ class CpuEngine(Engine):
         reach = int((np.diff(reading.begins) + bounds).max())
         parts = stretches(queries, max(reach, 1), text.rows, self.threads)
         lowest = np.empty((parts, queries), np.int64)
-        with self._timed():
+        with self.timed():
             workers = self._workers_for(text, queries)
             workers.run(smallest_edit, parts * queries, text, reading, bounds, parts, lowest)
         smallest = lowest.min(axis=0)
@@ -108,7 +108,7 @@ class CpuEngine(Engine):
         k: int,
         on_progress: Callable[[float], object] | None = None,
     ) -> int:
-        with self._timed():
+        with self.timed():
             return extend_primers(starts, columns, k, on_progress, threads=self.threads)
 
     def _workers_for(self, text: Text, queries: int) -> Workers:
@@ -127,9 +127,9 @@ class CpuEngine(Engine):
     ) -> Scan:
         """left: int64[1], the candidates that a look-up may still have: below 0 it gave up."""
         buffer = make_buffer(capacity)
-        with self._timed():
+        with self.timed():
             job = workers.start(kernel, items, text, *arguments, buffer)
-            if self._watch:
+            if self._seconds is not None:
                 job.wait()
 
         def found() -> Found:

@@ -9,7 +9,7 @@ from typing import Any
 
 from numba import types
 
-from kmatch.engine.cuda import edit, hamming, primer, primer_tile, recurrence, text, words
+from kmatch.engine.cuda import edit, hamming, primer, primer_tile, text
 from kmatch.engine.cuda.driver import copies_in_background
 
 BYTES, INTS, NUMBERS, WORDS = (
@@ -24,13 +24,12 @@ def bundle(kind: Any, *fields: Any) -> Any:
     return types.BaseTuple.from_types(fields or [INT] * len(kind._fields), kind)
 
 
-BUFFER = bundle(words.HitBuffer, NUMBERS, NUMBERS)
 SHAPE, LETTERS = bundle(hamming.Shape), PLANES[::1]
 HAMMING = (WORDS, SHAPE, LETTERS, INTS, WORDS, TABLE, NUMBERS, NUMBERS)
-EDIT = (WORDS, bundle(edit.Shape), PLANES[:, ::1], TABLE, BUFFER)
-STRIPS = (*EDIT, INT, bundle(recurrence.Kept, WORDS, WORDS, WORDS))
-OUTCOME = bundle(primer_tile.Outcome, INTS, UNITS, NUMBERS)
-PRIMER = (WORDS, SHORTS, INTS, INTS, UNITS, bundle(primer_tile.Shape), WORDS, OUTCOME)
+EDIT = (WORDS, bundle(edit.Shape), PLANES[:, ::1], TABLE, NUMBERS, NUMBERS)
+STRIPS = (*EDIT, INT, WORDS, WORDS, WORDS)
+TARGET = (WORDS, SHORTS, INTS, INTS, UNITS, bundle(primer_tile.Shape), WORDS)
+PRIMER = (*TARGET, INTS, UNITS, NUMBERS)
 FILL = (WORDS, INT, INT, INT, INT, BYTES, WORDS)
 
 

@@ -49,14 +49,14 @@ class Gpu:
         self.number = number
         self.memory = driver.memory()[1]  # bytes, free or not
         self.watch: driver.Stopwatch | None = None  # of kernels, where they are timed
-        self.stream, self._copying = driver.new_stream(), driver.new_stream()
-        self._results = driver.new_stream()  # copies results while the next scan runs
+        self.stream, self._copying = driver.cuda.stream(), driver.cuda.stream()
+        self._results = driver.cuda.stream()  # copies results while the next scan runs
         self._kept: dict[int, _Kept] = {}  # by id of planes on the host, the last used ones last
-        self._lock = RLock()  # searches of several threads may share a GPU
+        self.lock = RLock()  # searches of several threads may share a GPU
 
     def use(self) -> None:
         """Make this GPU the current one of the calling thread."""
-        driver.use_device(self.number)
+        driver.cuda.select_device(self.number)
 
     def timed(self) -> AbstractContextManager[None]:
         """A context in which kernels are launched; times them where that is wanted."""
@@ -70,7 +70,7 @@ class Gpu:
 
     def keep(self, planes: Words) -> None:
         """Take note that planes do not change once they are searched."""
-        with self._lock:
+        with self.lock:
             if id(planes) not in self._kept:
                 self._kept[id(planes)] = _Kept()
                 weakref.finalize(planes, self._kept.pop, id(planes)).atexit = False
@@ -81,7 +81,7 @@ class Gpu:
         Those in pinned memory are copied at full speed and beside other work; of those in ordinary
         memory the driver makes a copy first.
         """
-        with self._lock:
+        with self.lock:
             kept = self._kept.get(id(planes)) or _Kept()  # an array that may change
             if kept.copy is None:
                 kept.copy = self.array(planes.shape)
@@ -95,7 +95,7 @@ class Gpu:
         """The same Text on the GPU, with rows broad enough for it and the planes of `masks`, see
         `Engine.unite`, behind A, C, G and T."""
         broad = broad_text(text)
-        with self._lock:
+        with self.lock:
             kept = self.fetch(text.planes)
             kept.arrived.wait(self.stream)
             if broad is text and not len(masks):

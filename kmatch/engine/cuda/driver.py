@@ -91,7 +91,7 @@ def open_device(number: int) -> None:
     Raises DeviceError with the reason where it cannot: no compiler, or one too new for the driver.
     """
     try:
-        use_device(number)
+        cuda.select_device(number)
         tried = cuda.to_device([0])
         _try[1, 1](tried)
         worked = tried.copy_to_host()[0] == 1
@@ -113,16 +113,6 @@ if cuda is not None:
         for _ in range(400_000):  # some milliseconds: each step waits for the one before
             x = x * x + 1
         numbers[0] = x
-
-
-def use_device(number: int) -> None:
-    """Make a GPU the current one of the calling thread."""
-    cuda.select_device(number)
-
-
-def new_stream() -> Stream:
-    """A queue of work on the GPU that runs beside others."""
-    return cuda.stream()
 
 
 def mark(stream: Stream, timing: bool = False) -> Event:

@@ -32,7 +32,6 @@ from kmatch.engine.cuda.recurrence import (
     COLUMNS,
     THREADS,
     Ends,
-    Kept,
     Own,
     State,
     Tile,
@@ -44,13 +43,23 @@ from kmatch.engine.cuda.recurrence import (
     load_counter,
     load_strip,
     put_number,
+    read,
     save_counter,
     save_strip,
     smallest,
     stage,
-    write,
 )
-from kmatch.engine.cuda.words import ALL_ONES, NONE, Coding, HitBuffer, reserve, smaller
+from kmatch.engine.cuda.words import (
+    ALL_ONES,
+    NONE,
+    ONE,
+    Coding,
+    HitBuffer,
+    encode,
+    lowest,
+    reserve,
+    smaller,
+)
 from kmatch.engine.geometry import Text, halo_of
 from kmatch.engine.queries import ReadingArrays
 
@@ -66,6 +75,9 @@ MOST = 24  # blocks of a multiprocessor at the most
 MOST_QUERIES = 1 << 15  # of a launch: the second dimension of a grid ends at 65535
 MEMORY_SHARE = 0.5  # of the free device memory that deltas of strips may take
 TOGETHER = 8  # blocks of a launch for every multiprocessor, where there are strips
+
+
+Arrays = list[DeviceArray]
 
 
 class Shape(NamedTuple):
@@ -138,7 +150,7 @@ class Searches:
         self._queries = halo, reading, limits
         self.plans = list(self._plan(chosen))
         # Memory of strips and the blocks that it is for; one search follows the other.
-        self._kept: dict[tuple[int, ...], tuple[int, Kept]] = {}
+        self._kept: dict[tuple[int, ...], tuple[int, Arrays]] = {}
 
     def _plan(self, chosen: Longs) -> Iterator[SearchPlan]:
         """Yield the SearchPlans of the chosen queries."""
@@ -174,7 +186,7 @@ class Searches:
             stretch, blocks = divide(text, plan)
             how = halo_of(text), plan.planes, stretch, int(self._lowering)
             shape = Shape(*text[1:], *how, *self._coding)
-            arguments = (text.planes, shape, plan.letters, plan.searches, buffer)
+            arguments = (text.planes, shape, plan.letters, plan.searches, *buffer)
             shared_bytes = 8 * ((plan.planes + 1) * COLUMNS * THREADS + plan.rows)
             launch = (THREADS, self._stream, shared_bytes)
             if plan.strips == 1:
@@ -184,14 +196,14 @@ class Searches:
             kernel = make_strips(plan.rows, plan.bits)
             units = blocks * plan.queries
             kept = self._memory(plan, units)
-            together = len(kept.borders) // (2 * SPAN * THREADS)
+            together = len(kept[1]) // (2 * SPAN * THREADS)
             for first in range(0, units, together):
-                kernel[min(together, units - first), *launch](*arguments, first, kept)
+                kernel[min(together, units - first), *launch](*arguments, first, *kept)
 
-    def _memory(self, plan: SearchPlan, units: int) -> Kept:
-        """Memory for the strips of all blocks that are started together, fewer where it is short.
+    def _memory(self, plan: SearchPlan, units: int) -> Arrays:
+        """The arrays of `Own` for all blocks started together, fewer where memory is short.
 
-        It is kept for later runs. units: blocks of all queries.
+        They are kept for later runs. units: blocks of all queries.
         """
         kind = plan.rows, plan.strips, plan.bits
         most, kept = self._kept.get(kind, (0, None))
@@ -199,7 +211,7 @@ class Searches:
             rows = 2 * plan.strips * plan.rows, 2 * SPAN, plan.strips * plan.bits
             fitting = int(memory()[0] * MEMORY_SHARE) // (8 * sum(rows) * THREADS)
             blocks = max(min(units, fitting, TOGETHER * multiprocessors()), 1)
-            kept = Kept(*(empty(many * blocks * THREADS, np.uint64, self._stream) for many in rows))
+            kept = [empty(many * blocks * THREADS, np.uint64, self._stream) for many in rows]
             self._kept[kind] = units, kept
         return kept
 
@@ -241,40 +253,21 @@ def divide(text: Text, plan: SearchPlan) -> tuple[int, int]:
     return stretch, across * -(-text.rows // stretch)
 
 
-class Task(NamedTuple):
-    """What a thread has to do: its word of a row; the first row of the text that it reads, the step
-    to the next, and how many; how the query is searched, see SearchPlan."""
-
-    word: int
-    row: int
-    step: int
-    columns: int
-    query: int
-    length: int
-    warm: int
-    limit: int
-
-
 @cuda.jit(device=True)
 def _task(shape, search, block, thread):
-    """The Task of a thread of a block; search: a row of the searches."""
+    """What a thread of a block has to do; search: a row of the searches.
+
+    Its word of a row; the first row of the text that it reads, the step to the next, and how many;
+    how the query is searched, see SearchPlan.
+    """
     across = (shape.words + THREADS - 1) // THREADS
     word = block % across * THREADS + thread
     begin = block // across * shape.stretch
     end = begin + shape.stretch if begin + shape.stretch < shape.rows else shape.rows
-    backward, warm = search[2], search[3]
+    query, length, backward, warm, limit = search[0], search[1], search[2], search[3], search[4]
     row = end - 1 + warm if backward else begin + shape.halo - warm
     step = -1 if backward else 1
-    return Task(word, row, step, warm + end - begin, search[0], search[1], warm, int64(search[4]))
-
-
-@cuda.jit(device=True)
-def _begin(state, rows, bits, length, limit):
-    """Begin a column that grows by one a row; rows that fill the pattern up match everywhere."""
-    for i in range(rows):
-        state.pv[i] = NONE if i < rows - length else ALL_ONES
-        state.mv[i] = NONE
-    put_number(state.counter, bits, length - limit - 1)
+    return word, row, step, warm + end - begin, query, length, warm, int64(limit)
 
 
 @cuda.jit(device=True)
@@ -285,8 +278,30 @@ def _go_back(state, bits):
 
 
 @cuda.jit(device=True)
+def _note(counter, bits, lowering, left, ends, column, coding, buffer, to):
+    """Lower the smallest distance to that of the lanes set in left, or write their codes from
+    codes[to] on, as far as the buffer goes.
+
+    ends: Ends of column 0; the number in a counter is the distance less the query's limit + 1.
+    """
+    beyond = coding.limit + 1
+    if lowering:
+        distance = smallest(counter, bits, left) + beyond
+        cuda.atomic.min(buffer.count, coding.query, distance)
+    else:
+        first = ends.first + ends.step * column
+        while left:
+            bit = lowest(left)
+            left &= left - ONE
+            if to < len(buffer.codes):
+                position = first + bit * ends.lane_rows
+                buffer.codes[to] = encode(position, beyond + read(counter, bits, bit), coding)
+            to += 1
+
+
+@cuda.jit(device=True)
 def _report(state, bits, lowering, columns, ends, coding, buffer):
-    """Append the codes of ends in the last COLUMNS columns, or lower the smallest distance.
+    """Note the ends in the last COLUMNS columns.
 
     The counter goes back and takes these columns again, first to count the ends: to keep them for
     each column would take registers that the search needs. columns: the first and the end of those
@@ -306,12 +321,8 @@ def _report(state, bits, lowering, columns, ends, coding, buffer):
     for c in range(COLUMNS):
         left = add(state.counter, bits, state.ph[c], state.mh[c])
         if left and begin <= c and c < end:
-            if lowering:
-                distance = smallest(state.counter, bits, left) + coding.limit + 1
-                cuda.atomic.min(buffer.count, coding.query, distance)
-            else:
-                write(state.counter, bits, left, ends, c, coding, buffer, to)
-                to += int(cuda.popc(left))
+            _note(state.counter, bits, lowering, left, ends, c, coding, buffer, to)
+            to += int(cuda.popc(left))
 
 
 @cache
@@ -320,7 +331,8 @@ def make_scan(rows: int, bits: int, lowering: bool) -> Any:
     `Shape`, as a constant, without which it takes a tenth longer."""
 
     @cuda.jit(cache=True)
-    def kernel(text, shape, letters, searches, buffer):
+    def kernel(text, shape, letters, searches, hit_codes, count):
+        buffer = HitBuffer(hit_codes, count)
         shared = cuda.shared.array(0, uint64)
         staged = cuda.shared.array(rows, uint32)
         state = State(
@@ -332,24 +344,27 @@ def make_scan(rows: int, bits: int, lowering: bool) -> Any:
         )
         thread = cuda.threadIdx.x
         tile = Tile(shared, staged, uint32(thread))
-        task = _task(shape, searches[cuda.blockIdx.y], cuda.blockIdx.x, thread)
+        word, row, step, columns, query, length, warm, limit = _task(
+            shape, searches[cuda.blockIdx.y], cuda.blockIdx.x, thread
+        )
         if thread < rows:
             staged[thread] = uint32(letters[cuda.blockIdx.y, thread]) * uint32(COLUMNS * THREADS)
         for c in range(COLUMNS):
             shared[(shape.planes * COLUMNS + c) * THREADS + thread] = ALL_ONES
         cuda.syncthreads()
-        if task.word >= shape.words:
+        if word >= shape.words:
             return
-        limit, query, warm = task.limit, task.query, task.warm
         if lowering:
             # Only a smaller distance than the known one is of interest.
             limit = smaller(buffer.count[query] - 1, limit)
             if limit < 0:
                 return
-        _begin(state, rows, bits, task.length, limit)
+        for i in range(rows):  # a column that grows by one a row; what fills up matches everywhere
+            state.pv[i] = NONE if i < rows - length else ALL_ONES
+            state.mv[i] = NONE
+        put_number(state.counter, bits, length - limit - 1)
         coding = Coding(shape.queries, query, shape.factor, limit)
-        row, step, columns = task.row, task.step, task.columns
-        at = row * shape.words + task.word
+        at = row * shape.words + word
         way = Way(text, shape.planes, shape.plane_words, at, step * shape.words)
         for t in range(0, columns, COLUMNS):
             stage(way, t, columns - t, tile)
@@ -361,7 +376,7 @@ def make_scan(rows: int, bits: int, lowering: bool) -> Any:
             for c in range(COLUMNS):
                 low |= add(state.counter, bits, state.ph[c], state.mh[c])
             if low and warm < t + COLUMNS:
-                ends = Ends(64 * task.word * shape.rows + row, step, shape.rows, ALL_ONES)
+                ends = Ends(64 * word * shape.rows + row, step, shape.rows, ALL_ONES)
                 counted = warm - t, columns - t
                 _report(state, bits, lowering, counted, ends, coding, buffer)
             row += step * COLUMNS
@@ -381,12 +396,8 @@ def _report_border(counter, bits, lowering, columns, own, ends, coding, buffer):
         plus, minus = own.borders[uint64(here)], own.borders[uint64(here + own.apart)]
         left = add(counter, bits, plus, minus) & ends.owned
         if left and warm <= t:
-            if lowering:
-                distance = smallest(counter, bits, left) + coding.limit + 1
-                cuda.atomic.min(buffer.count, coding.query, distance)
-            else:
-                to = reserve(buffer.count, 0, int(cuda.popc(left)))
-                write(counter, bits, left, ends, t, coding, buffer, to)
+            to = 0 if lowering else reserve(buffer.count, 0, int(cuda.popc(left)))
+            _note(counter, bits, lowering, left, ends, t, coding, buffer, to)
 
 
 @cache
@@ -395,7 +406,10 @@ def make_strips(rows: int, bits: int) -> Any:
     top = bits - 1
 
     @cuda.jit(cache=True)
-    def kernel(text, shape, letters, searches, buffer, first_unit, kept):
+    def kernel(
+        text, shape, letters, searches, hit_codes, count, first_unit, deltas, borders, totals
+    ):
+        buffer = HitBuffer(hit_codes, count)
         shared = cuda.shared.array(0, uint64)
         staged = shared[(shape.planes + 1) * COLUMNS * THREADS :]
         known = cuda.shared.array(1, int64)
@@ -410,16 +424,16 @@ def make_strips(rows: int, bits: int) -> Any:
         thread = cuda.threadIdx.x
         tile = Tile(shared, staged, uint64(thread))
         me = cuda.blockIdx.x * THREADS + thread
-        own = Own(kept.deltas, kept.borders, kept.totals, me, cuda.gridDim.x * THREADS)
+        own = Own(deltas, borders, totals, me, cuda.gridDim.x * THREADS)
         across = (shape.words + THREADS - 1) // THREADS
         blocks = (shape.rows + shape.stretch - 1) // shape.stretch * across
         unit = first_unit + cuda.blockIdx.x
         search = unit // blocks
-        task = _task(shape, searches[search], unit % blocks, thread)
-        owned = ALL_ONES if task.word < shape.words else NONE
-        word = task.word if task.word < shape.words else shape.words - 1
-        query, warm = task.query, task.warm
-        limit = task.limit
+        word, row, step, columns, query, length, warm, limit = _task(
+            shape, searches[search], unit % blocks, thread
+        )
+        owned = ALL_ONES if word < shape.words else NONE
+        word = smaller(word, shape.words - 1)
         if shape.lowering:  # a block goes by one limit
             if thread == 0:
                 known[0] = smaller(buffer.count[query] - 1, limit)
@@ -430,9 +444,8 @@ def make_strips(rows: int, bits: int) -> Any:
         coding = Coding(shape.queries, query, shape.factor, limit)
         for c in range(COLUMNS):
             shared[(shape.planes * COLUMNS + c) * THREADS + thread] = ALL_ONES
-        row, step, columns = task.row, task.step, task.columns
         strips = letters.shape[1] // rows
-        missing = strips * rows - task.length
+        missing = strips * rows - length
         put_number(counter, bits, rows - missing - limit - 1)
         save_counter(counter, bits, own, 0, 0)
         last = 0  # the lowest strip that takes part

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from threading import Lock
+from threading import local
 from typing import Any
 from weakref import finalize
 
@@ -23,7 +23,7 @@ from kmatch.arrays import Bytes, Longs, Words
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.device import Gpu, open_gpus, start_scan, started
 from kmatch.engine.cuda.words import HitBuffer
-from kmatch.engine.engine import Engine, Scan, Stopwatch, UnderWay
+from kmatch.engine.engine import Engine, Scan, UnderWay
 from kmatch.engine.geometry import Layout, Text, halo_of
 from kmatch.engine.queries import DifferenceQuery, QueryArrays, ReadingArrays
 from kmatch.engine.types import Starts, part_of
@@ -54,7 +54,7 @@ class CudaEngine(Engine):
 
     devices: the GPUs, each found by the driver; reason: why they were chosen. Raises DeviceError
     where one cannot be used. Planes are in pinned memory of the first GPU, which every GPU reads at
-    full speed; of several GPUs the one that has the least to do takes the next scan.
+    full speed; of several GPUs the one that is free first takes the next scan.
     """
 
     name = "cuda"
@@ -66,43 +66,46 @@ class CudaEngine(Engine):
         reason: str = "",
     ) -> None:
         super().__init__(threads)
-        self._gpus = open_gpus([device.number for device in devices])
-        self._gpus[0].use()
-        self.queues = len(self._gpus)
-        self.device = f"cuda:{','.join(str(gpu.number) for gpu in self._gpus)}"
+        self.gpus = open_gpus([device.number for device in devices])
+        self.gpus[0].use()
+        self.queues = len(self.gpus)
+        self.device = f"cuda:{','.join(str(gpu.number) for gpu in self.gpus)}"
         models = [f"{many} {name}" for name, many in Counter(gpu.name for gpu in devices).items()]
         model = devices[0].name if self.queues == 1 else " and ".join(models)
         self.description = f"{self.device}, {model}, and {self.threads} CPU threads ({reason})"
         self.capacity = CAPACITY
-        self.layout = LAYOUT.within(min(gpu.memory for gpu in self._gpus) // MEMORY_SHARE)
+        self.layout = LAYOUT.within(min(gpu.memory for gpu in self.gpus) // MEMORY_SHARE)
         self._plans: dict[tuple[Gpu, type], tuple[Any, int, Any]] = {}  # see `_planned`
         if self.queues > 1:
-            self._queue = GpuQueue(self._gpus)
-            finalize(self, self._queue.close)
+            self._threads = GpuThreads(self.gpus)
+            finalize(self, self._threads.close)
 
-    def time_kernels(self) -> Stopwatch:
-        """See `Engine.time_kernels`; primers are timed with the host's part."""
-        for gpu in reversed(self._gpus):  # the first is the current one in the end
+    def time_kernels(self) -> None:
+        for gpu in reversed(self.gpus):  # the first is the current one in the end
             gpu.use()
             gpu.watch = driver.Stopwatch()
-        return _Slowest(self._gpus)
+
+    @property
+    def kernel_seconds(self) -> float:
+        """Of the GPU that took longest."""
+        return max(gpu.watch.seconds if gpu.watch else 0.0 for gpu in self.gpus)
 
     def planes(self, size: int) -> Words:
         """In pinned memory; each GPU keeps its copy."""
-        self._gpus[0].use()
+        self.gpus[0].use()
         planes = driver.pinned(size)
         self.keep(planes)
         return planes
 
     def keep(self, planes: Words) -> None:
-        for gpu in self._gpus:
+        for gpu in self.gpus:
             gpu.keep(planes)
 
     def fetch(self, planes: Words) -> None:
         """See `Engine.fetch`; which of several GPUs will scan them is not known yet."""
         if self.queues == 1:
-            self._gpus[0].use()
-            self._gpus[0].fetch(planes)
+            self.gpus[0].use()
+            self.gpus[0].fetch(planes)
 
     def unite(self, text: Text, masks: Bytes) -> Text:
         """The same Text: a GPU makes the planes of IUPAC letters when it scans."""
@@ -116,7 +119,7 @@ class CudaEngine(Engine):
             plan = self._planned(gpu, query, k, lambda: upload(query, k, gpu.stream))
             return start_scan(gpu, capacity, lambda hits: scan(here, plan, hits, gpu.stream))
 
-        return self._start(start, text.plane_words)
+        return self._start(start)
 
     def start_edit(
         self, text: Text, query: DifferenceQuery, way: str | None, capacity: int
@@ -135,7 +138,7 @@ class CudaEngine(Engine):
             )
             return start_scan(gpu, capacity, lambda hits: searches.run(here, hits))
 
-        return self._start(start, text.plane_words)
+        return self._start(start)
 
     def start_smallest(self, text: Text, reading: ReadingArrays, bounds: Longs) -> UnderWay[Longs]:
         from kmatch.engine.cuda.edit import Searches
@@ -153,7 +156,7 @@ class CudaEngine(Engine):
                 searches.run(here, hits)
             return started(gpu, lambda: gpu.copy_back(lowest))
 
-        return self._start(start, text.plane_words)
+        return self._start(start)
 
     def extend_primers(
         self,
@@ -162,7 +165,7 @@ class CudaEngine(Engine):
         k: int,
         on_progress: Callable[[float], object] | None = None,
     ) -> int:
-        """See `Engine.extend_primers`; parts of the target go to whichever GPU has less to do."""
+        """See `Engine.extend_primers`; parts of the target go to whichever GPU is free."""
         from kmatch.engine.cuda.primer import extend_primers, settle
 
         many = PARTS if len(starts.bounds) >= PART_STARTS and self.queues > 1 else 1
@@ -183,7 +186,7 @@ class CudaEngine(Engine):
                     cells = extend_primers(gpu, *given)
                 return UnderWay(lambda: cells)
 
-            return self._start(start, len(parts[number].bounds))
+            return self._start(start)
 
         under_way = list(map(extend, range(len(parts))))
         try:
@@ -201,15 +204,12 @@ class CudaEngine(Engine):
 
         extend_primers(starts, columns, k, threads=self.threads)
 
-    def _start(self, start: Callable[[Gpu], Any], size: int) -> Any:
-        """start(the GPU), or the same on whichever of several has the least to do.
-
-        size: of this work, in whatever all of it has.
-        """
+    def _start(self, start: Callable[[Gpu], Any]) -> Any:
+        """start(the GPU), or the same on whichever of several is free first."""
         if self.queues > 1:
-            return self._queue.hand_out(start, size)
-        self._gpus[0].use()
-        return start(self._gpus[0])
+            return self._threads.hand_out(start)
+        self.gpus[0].use()
+        return start(self.gpus[0])
 
     def _planned(self, gpu: Gpu, query: Any, number: int, make: Callable[[], Any]) -> Any:
         """make(), or its last result on a GPU for this kind of query if query and number are the
@@ -221,60 +221,40 @@ class CudaEngine(Engine):
         return made
 
 
-class _Slowest(Stopwatch):
-    """The seconds of the GPU that took longest."""
+class GpuThreads:
+    """Threads for several GPUs, DEEP each, which take the next piece of work when they are free.
 
-    def __init__(self, gpus: Sequence[Gpu]) -> None:
-        super().__init__()
-        self._watches = [gpu.watch for gpu in gpus if gpu.watch]
-
-    @property
-    def seconds(self) -> float:
-        return max(watch.seconds for watch in self._watches)
-
-
-class GpuQueue:
-    """Hands work out to GPUs, each piece to the one that has the least to do; close it at the end.
-
-    Each GPU has threads of its own, which start a piece one after the other, and wait for it.
+    Close it at the end.
     """
 
     def __init__(self, gpus: Sequence[Gpu]) -> None:
-        self._gpus, self._lock = gpus, Lock()
-        self._starting = [Lock() for _ in gpus]
-        self._left, self._taken = [0] * len(gpus), [0] * len(gpus)
-        self._pools = [ThreadPoolExecutor(DEEP, f"kmatch cuda:{gpu.number}") for gpu in gpus]
+        own, waiting = local(), iter(DEEP * list(gpus))
 
-    def hand_out(self, start: Callable[[Gpu], Any], size: int) -> UnderWay[Any]:
+        def choose() -> None:
+            own.gpu = next(waiting)
+
+        self._own = own
+        self._pool = ThreadPoolExecutor(DEEP * len(gpus), "kmatch cuda", choose)
+
+    def hand_out(self, start: Callable[[Gpu], Any]) -> UnderWay[Any]:
         """Let a GPU do start(itself), which returns what is UnderWay."""
-        with self._lock:
-            load = list(zip(self._left, self._taken, strict=True))
-            number = load.index(min(load))
-            self._left[number] += size
-            self._taken[number] += size
-        future = self._pools[number].submit(self._carry_out, number, start)
-
-        def note(_: object) -> None:
-            with self._lock:
-                self._left[number] -= size
-
-        future.add_done_callback(note)
+        future = self._pool.submit(_carry_out, self._own, start)
         return UnderWay(future.result, lambda: future.cancel() or future.exception())
-
-    def _carry_out(self, number: int, start: Callable[[Gpu], Any]) -> Any:
-        gpu = self._gpus[number]
-        try:
-            with self._starting[number]:
-                gpu.use()
-                started = start(gpu)
-            return started.found()
-        except Exception as error:
-            if not driver.is_failure(error):
-                raise
-            reason = f"device cuda:{gpu.number}: {driver.reason(error)}; use the others or cpu"
-            raise DeviceError(reason) from error
 
     def close(self) -> None:
         """Let the threads end."""
-        for pool in self._pools:
-            pool.shutdown(wait=False, cancel_futures=True)
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _carry_out(own: local, start: Callable[[Gpu], Any]) -> Any:
+    gpu = own.gpu
+    try:
+        with gpu.lock:
+            gpu.use()
+            started = start(gpu)
+        return started.found()
+    except Exception as error:
+        if not driver.is_failure(error):
+            raise
+        reason = f"device cuda:{gpu.number}: {driver.reason(error)}; use the others or cpu"
+        raise DeviceError(reason) from error

@@ -28,7 +28,7 @@ from kmatch.engine.cuda.driver import (
     multiprocessors,
     on_device,
 )
-from kmatch.engine.cuda.text import Part, Size, copy_tile, tile_indices, wait_for_copies
+from kmatch.engine.cuda.text import Part, Size, copy_tile, wait_for_copies
 from kmatch.engine.cuda.words import (
     ALL_ONES,
     NONE,
@@ -127,7 +127,8 @@ def upload(query: QueryArrays, k: int, stream: Stream) -> Queries:
     letters, shifts, (begin, exact, end) = _in_groups(query)
     ones = 0 if len(letters) == len(query.planes) else tile.ones
     near = ((letters < planes) & (shifts <= reach)).view(np.uint32) == ALL_OF_GROUP
-    at = tile_indices(letters, shifts, size) + np.uint16(ones)
+    indices = (letters.astype(np.int32) * size.rows + shifts) * size.width + ones
+    at = indices.astype(np.uint16)  # it means nothing for a letter that is not in the tile
     at[letters == ALWAYS] = 0
     codes = at.view(np.uint64)
     codes[~near] = 0

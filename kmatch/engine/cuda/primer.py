@@ -27,7 +27,6 @@ from kmatch.engine.cuda.primer_tile import (
     STRETCHES,
     WAITING,
     WIDTH,
-    Outcome,
     Shape,
     border_words,
     make_extend,
@@ -48,7 +47,6 @@ BLOCKS = 6  # on a multiprocessor
 WAVES = 8  # units for each block, where there are enough
 LEAST, MOST = 0.125, 12  # columns of a stretch for each of its warm-up
 FEWEST = 3  # units for each multiprocessor that are taken down further
-TAPER = 4  # the last units of a launch shrink to one in so many of the others' columns
 NO_LIMIT, NO_BOUND = 0, 1  # of a start that is of no interest
 NEVER = -(1 << 40)  # the end of columns where there are none
 
@@ -152,8 +150,10 @@ class Extension:
         tiles = np.flatnonzero(by_tile)
         rows = most_rows = _up(min(self._first, last), HEIGHT)
         warm = self._warm(rows)
-        span, least = self._span((end - begin) * len(tiles), warm)
-        units = all_units(tiles, begin, end, span, least, 2 * self._resident / len(tiles))
+        span = self._span((end - begin) * len(tiles), warm)
+        fewest = FEWEST * driver.multiprocessors()
+        whole = np.stack([tiles, 0 * tiles + begin, 0 * tiles + end], axis=1)
+        units = cut_units(whole, span, fewest)
         passed = depth = 0
         while True:
             alive = self.launch(most_rows, rows, passed, units, raised)
@@ -162,7 +162,7 @@ class Extension:
                 break
             warm = self._warm(rows)
             units = further_units(alive, tiles, reached, warm, begin, end)
-            units = cut_units(units, span + warm, FEWEST * driver.multiprocessors())
+            units = cut_units(units, span + warm, fewest)
             passed, depth = rows, depth + 1
             most_rows = _up(min(last, self._deepest), HEIGHT)
             rows = _up(min(2 * rows, last), HEIGHT)
@@ -234,7 +234,9 @@ class Extension:
             self._copy(units),
             Shape(self._plane_words, stretch, warm, self._k, strips, passed),
             self._deltas,
-            Outcome(waiting, reach, tally),
+            waiting,
+            reach,
+            tally,
         )
         counts = tally.copy_to_host(stream=stream)
         stream.synchronize()
@@ -246,19 +248,13 @@ class Extension:
         stream.synchronize()
         return alive_units(units, np.sort(numbers), reached)
 
-    def _span(self, columns: int, warm: int) -> tuple[int, int]:
-        """Columns of a unit, of those of all tiles, and of the last ones.
-
-        Many for a warm-up, but few enough to keep the GPU busy to the end, as one unit may take
-        many times as long as another; those of two waves and more shrink in the last two.
-        """
+    def _span(self, columns: int, warm: int) -> int:
+        """Columns of a unit, of those of all tiles: many for a warm-up, but few enough to keep the
+        GPU busy to the end, as one unit may take many times as long as another."""
         share = -(-columns // (STRETCHES * self._resident))
         wanted = max(share // WAVES, min(2 * warm, share), int(warm * LEAST))
         fitting = self._memory // (self._resident * border_words(1, 0, WIDTH)) - warm
-        span = STRETCHES * _up(max(min(wanted, MOST * warm, fitting), 1), COLUMNS)
-        if columns < 2 * span * self._resident:
-            return span, span
-        return span, _up(max(span // TAPER, 2 * warm), COLUMNS)
+        return STRETCHES * _up(max(min(wanted, MOST * warm, fitting), 1), COLUMNS)
 
     def _warm(self, rows: int) -> int:
         return _up(rows + self._k, COLUMNS)
@@ -275,22 +271,6 @@ class Extension:
 def _up(number: int, step: int) -> int:
     """The number, rounded up to a multiple of step."""
     return -(-number // step) * step
-
-
-def all_units(tiles: Longs, begin: int, end: int, span: int, least: int, parts: float) -> Longs:
-    """The units of some tiles and the columns begin … end−1, at most `span` of them each.
-
-    Towards the end they shrink, lest some multiprocessors wait for the last ones of others: a unit
-    has one of `parts` parts of the columns left, or `least` if that is more.
-    """
-    bounds = [begin]
-    while bounds[-1] < end:
-        left = end - bounds[-1]
-        share = -(-left // max(int(parts * COLUMNS), 1)) * COLUMNS
-        bounds.append(bounds[-1] + min(span, max(share, least), left))
-    firsts, ends = np.array(bounds[:-1]), np.array(bounds[1:])
-    columns = np.repeat(firsts, len(tiles)), np.repeat(ends, len(tiles))
-    return np.stack([np.tile(tiles, len(firsts)), *columns], axis=1)
 
 
 def alive_units(units: Longs, numbers: Longs, reached: Longs) -> Longs:

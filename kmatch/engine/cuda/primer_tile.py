@@ -54,19 +54,6 @@ class Shape(NamedTuple):
     passed: int
 
 
-class Outcome(NamedTuple):
-    """What the kernel reports of its units.
-
-    waiting: int32[n], receives those that are alive below all strips; reach: int64[n, 2], the first
-    column in which one is and the end of the last, to begin with more and less than all; tally:
-    int64[3], 0 before: units in `waiting`, units taken, and columns swept in all strips.
-    """
-
-    waiting: Any
-    reach: Any
-    tally: Any
-
-
 @cuda.jit(device=True)
 def _aim(rows, top, passed, tile):
     """Find the rows of interest of a word's lanes; returns whether one is the row of a bound.
@@ -176,16 +163,18 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
     rows read past the end; columns, uint32, four letters each, the first one lowest; limits and
     bounds, int32, of every start, for whole tiles; units, int64[n, 3], tiles and the columns, first
     and one past the last, of STRETCHES stretches; shape, a Shape; deltas, uint64, `border_words`
-    for every block; and outcome, an Outcome.
+    for every block; waiting, int32[n], which receives the units that are alive below all strips;
+    reach, int64[n, 2], the first column in which each is and the end of the last, to begin with
+    more and less than all; and tally, int64[3], 0 before: units in `waiting`, units taken, and
+    columns swept in all strips.
     """
     threads, size, tile_lanes = STRETCHES * width, rows * width, 64 * width
     plane_size, carried_size = (UNKNOWN + 1) * size, threads * bits
     trials = (rows - 1).bit_length() + 1
 
     @cuda.jit(cache=True, **LIMIT)
-    def kernel(text, columns, limits, bounds, units, shape, deltas, outcome):
+    def kernel(text, columns, limits, bounds, units, shape, deltas, waiting, reach, tally):
         plane_words, stretch, warm, k, strips, passed = shape
-        waiting, reach, tally = outcome
         planes = cuda.shared.array(plane_size, uint64)
         masks = cuda.shared.array(size, uint64)
         deeper = cuda.shared.array(width, uint64)

@@ -23,8 +23,6 @@ from kmatch.engine.cuda.words import (
     ONE,
     and_alike,
     any_of,
-    encode,
-    lowest,
     or_both,
     or_neither,
 )
@@ -253,36 +251,13 @@ def smallest(counter, bits, left):
     return number - (1 << (bits - 1))
 
 
-@cuda.jit(device=True)
-def write(counter, bits, left, ends, column, coding, buffer, to):
-    """Write the codes of the lanes set in left from codes[to] on, as far as the buffer goes.
-
-    ends: Ends of column 0; the number in a counter is the distance less the query's limit + 1.
-    """
-    first = ends.first + ends.step * column
-    while left:
-        bit = lowest(left)
-        left &= left - ONE
-        if to < len(buffer.codes):
-            distance = coding.limit + 1 + read(counter, bits, bit)
-            buffer.codes[to] = encode(first + bit * ends.lane_rows, distance, coding)
-        to += 1
-
-
-class Kept(NamedTuple):
-    """What device memory keeps of patterns whose rows go in strips, uint64 each.
+class Own(NamedTuple):
+    """What device memory keeps of a pattern whose rows go in strips, uint64 each: a thread's own
+    words are those from `at` on, each `apart` words from the next.
 
     deltas: vertical ones of all rows; borders: horizontal deltas at the last lower border; totals:
     counters at the upper border of every strip.
     """
-
-    deltas: DeviceArray
-    borders: DeviceArray
-    totals: DeviceArray
-
-
-class Own(NamedTuple):
-    """A thread's own part of Kept: the words from `at` on, each `apart` words from the next."""
 
     deltas: DeviceArray
     borders: DeviceArray

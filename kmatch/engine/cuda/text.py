@@ -12,13 +12,11 @@ the end.
 
 from typing import NamedTuple
 
-import numpy as np
 from llvmlite import ir
 from numba import types, uint64
 from numba.extending import intrinsic
-from numpy.typing import NDArray
 
-from kmatch.arrays import Bytes, Ints, Planes
+from kmatch.arrays import Bytes
 from kmatch.engine.cuda.driver import (
     SIMULATED,
     Stream,
@@ -152,19 +150,6 @@ class Size(NamedTuple):
     planes: int
     rows: int
     width: int
-
-
-def tile_indices(planes: Planes, offsets: Ints, size: Size) -> NDArray[np.uint16]:
-    """The index in a tile of the words of letters, less the thread's number; it means nothing for a
-    letter that is not in the tile.
-
-    planes: of each letter; offsets: from the window's first row.
-    """
-    at = planes.astype(np.uint16)
-    at *= np.uint16(size.rows)
-    at += offsets.astype(np.uint16)
-    at *= np.uint16(size.width)
-    return at
 
 
 @cuda.jit(device=True)

@@ -1,15 +1,14 @@
 """Published algorithms on the CPU, and a text in host memory, as they take it."""
 
 import os
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
 from typing import Any
 
 import numba
 import numpy as np
 
-from kmatch.arrays import Bytes, Ints, Longs
+from kmatch.arrays import Bytes, Ints
 from kmatch.errors import DeviceError
 
 
@@ -49,29 +48,15 @@ def check_forks() -> None:
 
 
 class HostText:
-    """masks: uint8[n], a set of bases a letter; seconds: of the kernels so far."""
+    """masks: uint8[n], a set of bases a letter; timed(): a context in which kernels run."""
 
-    def __init__(self, masks: Bytes) -> None:
-        self.masks = masks
-        self.seconds = 0.0
-
-    @contextmanager
-    def timed(self) -> Iterator[None]:
-        """Time the kernels that run inside."""
-        began = time.perf_counter()
-        yield
-        self.seconds += time.perf_counter() - began
+    def __init__(self, masks: Bytes, timed: Callable[[], AbstractContextManager[None]]) -> None:
+        self.masks, self.timed = masks, timed
 
     def table(self, shape: int | tuple[int, ...]) -> Ints:
         """int32[shape] for results."""
         return np.empty(shape, np.int32)
 
-    def hits(self, table: Ints) -> tuple[Longs, Longs]:
-        """(index, distance) of the entries of a table that are not negative."""
-        flat = table.reshape(-1)
-        index = np.flatnonzero(flat >= 0)
-        return index, flat[index].astype(np.int64)
-
-    def smallest(self, table: Ints) -> int:
-        """The smallest number in a table."""
-        return int(table.min())
+    def fetch(self, table: Ints) -> Ints:
+        """A table in host memory."""
+        return table

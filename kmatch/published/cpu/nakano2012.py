@@ -51,7 +51,7 @@ def _fill_diagonally(text, pattern, d):
 def slid(text: HostText, pattern: Bytes, k: int) -> Ints:
     """The algorithm of Theorem 5, for the UMM: the slid matrix s, s[i+j][j] = d[i][j], of which
     three rows are kept, on one thread."""
-    rows, table = np.empty(3 * len(pattern), np.int32), text.table(len(text.masks))
+    rows, table = np.empty((3, len(pattern)), np.int32), text.table(len(text.masks))
     with text.timed():
         _slide(text.masks, pattern, k, 0, rows, table)
     return table
@@ -59,74 +59,30 @@ def slid(text: HostText, pattern: Bytes, k: int) -> Ints:
 
 @kept_kernel
 def _slide(text, pattern, k, first, rows, table):
-    """Fill table, int32[n], from `first` on; rows: int32[3·m], the array s', where column j of s
+    """Fill table, int32[n], from `first` on; rows: int32[3, m], the array s', where column j of s
     is column j mod m.
 
-    The columns of a step are neighbours in s': first those from the last multiple of m on, behind
-    them those before it.
+    s[step+1][j] by formulas (3) to (5) from s[step][j−1], s[step][j] and s[step−1][j−1]; s[j][j] is
+    0 and s[i][0] is i, neither of which is kept.
     """
     n, m = len(text), len(pattern)
     for step in range(1, n + m):
-        starts = (step + 1) % 3 * m, step % 3 * m, (step - 1) % 3 * m
-        least, most = max(1, step - m + 1), min(n, step)
-        turn = most - most % m
-        _slide_run(text, pattern, step, turn - m, least, min(most, turn - 1), starts, rows)
-        _slide_run(text, pattern, step, turn, max(least, turn), most, starts, rows)
+        here, before, twice = rows[(step + 1) % 3], rows[step % 3], rows[(step - 1) % 3]
+        least = max(1, step - m + 1)
+        at = least % m
+        beside = at - 1 if at else m - 1
+        for j in range(least, min(n, step) + 1):
+            i = step - j + 1
+            left = before[beside] if j > 1 else i
+            above = before[at] if i > 1 else 0
+            corner = 0 if i == 1 else twice[beside] if j > 1 else i - 1
+            differs = 0 if pattern[i - 1] & text[j - 1] else 1
+            here[at] = min(left + 1, above + 1, corner + differs)
+            beside, at = at, at + 1 if at + 1 < m else 0
         j = step - m + 1
         if j > first:
-            distance = rows[starts[0] + (j - turn if j >= turn else j - turn + m)]
+            distance = here[j % m]
             table[j - 1] = distance if distance <= k else TOO_FAR
-
-
-@kept_kernel
-def _slide_run(text, pattern, step, turn, least, most, starts, rows):
-    """s[step+1][j] for columns j from `least` to `most`, column j at j − turn in s'.
-
-    starts: in `rows` of this step, of the one before and of that before it.
-    """
-    if least <= most:
-        _end_cell(text, pattern, step, turn, least, starts, rows)
-        if least + 1 < most:
-            _inner_cells(text, pattern, step, turn, least + 1, most, starts, rows)
-        if least < most:
-            _end_cell(text, pattern, step, turn, most, starts, rows)
-
-
-@kept_kernel
-def _end_cell(text, pattern, step, turn, j, starts, rows):
-    """s[step+1][j], also where column j − 1 is at the other end of s', or where i or j is 1.
-
-    s[j][j] is 0 and s[i][0] is i; neither is kept.
-    """
-    here, before, twice = starts
-    i, at = step - j + 1, j - turn
-    beside = at - 1 if at else len(pattern) - 1
-    left = rows[before + beside] if j > 1 else np.int32(i)
-    above = rows[before + at] if i > 1 else np.int32(0)
-    corner = (rows[twice + beside] if j > 1 else np.int32(i - 1)) if i > 1 else np.int32(0)
-    differs = 0 if pattern[i - 1] & text[j - 1] else 1
-    rows[here + at] = min(left + 1, above + 1, corner + differs)
-
-
-@kept_kernel
-def _inner_cells(text, pattern, step, turn, first, end, starts, rows):
-    """s[step+1][j] by formulas (3) to (5) from s[step][j−1], s[step][j] and s[step−1][j−1], for j
-    from `first` to end − 1.
-
-    Indices are unsigned, as the loop is vectorised only where none can count from an array's end.
-    """
-    here, before, twice = starts
-    here, before, twice = (
-        np.uint64(here + first - turn),
-        np.uint64(before + first - turn),
-        np.uint64(twice + first - turn),
-    )
-    one, next_one = np.int32(1), np.uint64(1)
-    letter, other = np.uint64(first - 1), np.uint64(step - first)
-    for at in range(np.uint64(end - first)):
-        differs = np.int32(text[letter + at] & pattern[other - at] == 0)
-        beside = min(rows[before + at - next_one], rows[before + at])
-        rows[here + at] = min(beside + one, rows[twice + at - next_one] + differs)
 
 
 def partition(text: HostText, pattern: Bytes, k: int) -> Ints:
@@ -148,5 +104,5 @@ def _windows(text, pattern, k, windows, table):
     m = len(pattern)
     for window in prange(windows):
         first, last = window * m, min((window + 3) * m, len(text))
-        rows = np.empty(3 * m, np.int32)
+        rows = np.empty((3, m), np.int32)
         _slide(text[first:last], pattern, k, 2 * m if window else 0, rows, table[first:last])

@@ -33,23 +33,21 @@ def _counter_size(m: int) -> int:
     return m.bit_length()
 
 
-def power_of_two(number: int) -> int:
-    """The smallest power of two that is at least a number."""
-    return 1 << (number - 1).bit_length()
+def _words(many: int, counters: int) -> int:
+    """Words for so many counters, a power of two, as CUDA has a kernel for each number of them."""
+    return 1 << (-(-many // counters) - 1).bit_length()
 
 
-def look_up_memory(patterns: Bytes, dtype: DTypeLike, padded: bool = False) -> LookUp:
+def look_up_memory(patterns: Bytes, dtype: DTypeLike) -> LookUp:
     """The LookUp for patterns, masks as uint8[r, m], in words of an unsigned dtype.
 
     fb_lvl_j_t says for each pattern whether it differs from t at level j. Counters do not cross the
-    border of a word. A bit_vector has as many words as r patterns need (Eq. 3), or, if it is
-    padded, a power of two.
+    border of a word. A bit_vector has as many words as r patterns need (Eq. 3), or a few more.
     """
     r, m = patterns.shape
     size = _counter_size(m)
     counters = 8 * np.dtype(dtype).itemsize // size
-    words = -(-r // counters)
-    words = power_of_two(words) if padded else words
+    words = _words(r, counters)
     differs = np.zeros((m, ROWS, words * counters), dtype)
     letters = np.arange(ROWS, dtype=np.uint8)[None, :, None]
     differs[:, :, :r] = patterns.T[:, None, :] & letters == 0
@@ -74,12 +72,11 @@ class ShiftAdd(NamedTuple):
     full: np.uint64
 
 
-def shift_add_table(pattern: Bytes, padded: bool = False) -> ShiftAdd:
-    """The ShiftAdd of a pattern, masks as uint8[m]; padded: to a power of two of words."""
+def shift_add_table(pattern: Bytes) -> ShiftAdd:
+    """The ShiftAdd of a pattern, masks as uint8[m]."""
     size = _counter_size(len(pattern))
     counters = 64 // size
-    words = -(-len(pattern) // counters)
-    words = power_of_two(words) if padded else words
+    words = _words(len(pattern), counters)
     differs = np.zeros((ROWS, words * counters), np.uint64)
     letters = np.arange(ROWS, dtype=np.uint8)[:, None]
     differs[:, words * counters - len(pattern) :] = letters & pattern == 0

@@ -6,7 +6,6 @@ belongs to the pattern's letter i, column j to the text's letter j, both from 1.
 bases here, and the alphabet Σ is that of the pattern.
 """
 
-import numba
 import numpy as np
 from numba import prange
 
@@ -14,7 +13,6 @@ from kmatch.arrays import Bytes, Ints
 from kmatch.jit.kernels import kept_kernel, parallel_kernel
 from kmatch.published.cpu import HostText
 
-PARTS_PER_THREAD = 4  # so that a thread that finishes early finds more to do
 TOO_FAR = -1
 
 
@@ -49,10 +47,9 @@ def row(text: HostText, pattern: Bytes, k: int) -> Ints:
     matches = np.empty((len(alphabet), n + 1), np.int32)
     rows = np.empty((2, n + 2), np.int32)
     table = text.table(n)
-    parts = PARTS_PER_THREAD * numba.get_num_threads()
     with text.timed():
         find_matches(text.masks, alphabet, matches)
-        _rows(letters, matches, k, parts, rows, table)
+        _rows(letters, matches, k, rows, table)
     return table
 
 
@@ -72,32 +69,22 @@ def find_matches(text, alphabet, matches):
 
 
 @parallel_kernel
-def _rows(letters, matches, k, parts, rows, table):
-    """Row after row of D, columns in parallel; one row waits for the other.
+def _rows(letters, matches, k, rows, table):
+    """Equation (3), row after row of D, columns in parallel; one row waits for the other.
 
     rows: int32[2, n+2]; index j + 1 holds column j, and index 0 the number of the row below, which
-    makes the last two cases of equation (3) one.
+    makes the last two cases of the equation one.
     """
-    n = len(table)
+    n, m = len(table), len(letters)
     rows[0, :] = 0
     rows[0, 0] = 1
-    for i in range(1, len(letters) + 1):
-        above, here = rows[(i - 1) % 2], rows[i % 2]
+    for i in range(1, m + 1):
+        match, above, here = matches[letters[i - 1]], rows[(i - 1) % 2], rows[i % 2]
         here[0], here[1] = i + 1, i
-        for part in prange(parts):
-            first, last = n * part // parts + 1, n * (part + 1) // parts + 1
-            _row_part(matches[letters[i - 1]], above, here, first, last)
-    here = rows[len(letters) % 2]
-    for part in prange(parts):
-        for j in range(n * part // parts, n * (part + 1) // parts):
-            table[j] = here[j + 2] if here[j + 2] <= k else TOO_FAR
-
-
-@kept_kernel
-def _row_part(matches, above, here, first, last):
-    """Equation (3) for columns first … last−1 of a row."""
-    for j in range(first, last):
-        match = matches[j]
-        beyond = above[match] + np.int32(j - 1) - match
-        other = np.int32(1) + min(above[j + 1], above[j], beyond)
-        here[j + 1] = above[j] if match == j else other
+        for j in prange(1, n + 1):
+            beyond = above[match[j]] + np.int32(j - 1) - match[j]
+            other = np.int32(1) + min(above[j + 1], above[j], beyond)
+            here[j + 1] = above[j] if match[j] == j else other
+    for j in prange(n):
+        distance = rows[m % 2, j + 2]
+        table[j] = distance if distance <= k else TOO_FAR

@@ -17,7 +17,7 @@ ZERO, ONE = uint64(0), uint64(1)
 
 
 @cuda.jit(cache=True)
-def _thread(text, pattern, k, result):
+def each_thread(text, pattern, k, result):
     """Algorithm 1, Thread-Parallel-Kernel: thread i computes ham(P, T_i) from global memory."""
     i = uint64(cuda.grid(1))
     if i < uint64(len(result)):
@@ -33,7 +33,7 @@ def thread(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
     """Algorithm 2, Thread Parallel Algorithm: a thread a position, n − m + 1 of them."""
     positions = len(text.masks) - len(pattern) + 1
     letters, result = text.put(pattern), text.table(positions)
-    text.launch(_thread, -(-positions // BLOCK_DIM), BLOCK_DIM, text.masks, letters, k, result)
+    text.launch(each_thread, -(-positions // BLOCK_DIM), BLOCK_DIM, text.masks, letters, k, result)
     return result
 
 

@@ -17,6 +17,7 @@ from kmatch.engine.cuda.driver import DeviceArray, cuda
 from kmatch.engine.cuda.words import smaller
 from kmatch.published.cpu.pmasm2017 import ROWS, LookUp, look_up_memory, shift_add_table
 from kmatch.published.cuda import DeviceText
+from kmatch.published.cuda.liu2012 import each_thread
 
 THREADS = 256
 MOST_WORDS = 8
@@ -25,25 +26,12 @@ LETTERS = uint64(ROWS)
 ZERO, ONE = uint64(0), uint64(1)
 
 
-@cuda.jit(cache=True)
-def _naive(text, patterns, k, result):
-    i = uint64(cuda.grid(1))
-    q, r, m = ZERO, uint64(patterns.shape[0]), uint64(patterns.shape[1])
-    while i < uint64(result.shape[1]) and q < r:
-        j, mismatches = ZERO, ZERO
-        while j < m:
-            if text[i + j] & patterns[q, j] == 0:
-                mismatches += ONE
-            j += ONE
-        result[q, i] = int32(mismatches) if mismatches <= uint64(k) else int32(-1)
-        q += ONE
-
-
 def naive(text: DeviceText, patterns: Bytes, k: int) -> DeviceArray:
     """The naive algorithm of Table 3 on CUDA: a thread per position, pattern by pattern."""
     result, positions = _result_table(text, patterns)
-    letters = text.put(patterns)
-    text.launch(_naive, -(-positions // THREADS), THREADS, text.masks, letters, k, result)
+    for pattern, row in zip(patterns, result, strict=True):
+        letters = text.put(pattern)
+        text.launch(each_thread, -(-positions // THREADS), THREADS, text.masks, letters, k, row)
     return result
 
 
@@ -90,7 +78,7 @@ def shift_add(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
     The paper does not say how its own shift-add was made parallel.
     """
     m = len(pattern)
-    memory = shift_add_table(pattern, padded=True)
+    memory = shift_add_table(pattern)
     positions, stretch = len(text.masks) - m + 1, max(SHORTEST_STRETCH, 2 * m)
     table, result = text.put(memory.table), text.table(positions)
     blocks = -(-positions // (stretch * THREADS))
@@ -112,7 +100,7 @@ def _passes(
     r, m = patterns.shape
     fitting = MOST_WORDS * (32 // m.bit_length())
     for first in range(0, r, fitting):
-        memory = look_up_memory(patterns[first : first + fitting], np.uint32, padded=True)
+        memory = look_up_memory(patterns[first : first + fitting], np.uint32)
         yield text.put(memory.table), memory, result[first : first + fitting]
 
 

@@ -6,6 +6,7 @@ and index 0 holds the number of the row below, which makes the last two cases of
 (4) one.
 """
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -27,15 +28,14 @@ WHOLE_WARP = 0xFFFFFFFF
 
 def row(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
     """Algorithm 1, PASM: a launch a row, rows in global memory, the paper's PASM_GPU."""
-    n = len(text.masks)
+    n, m = len(text.masks), len(pattern)
     x, letters = _matches(text, pattern)
-    rows, table = text.empty((2, n + 2), np.int32), text.table(n)
-    blocks = -(-n // THREADS)
+    row_0 = np.zeros((2, n + 2), np.int32)
+    row_0[0, 0] = 1
+    rows, table = text.put(row_0), text.table(n)
     with text.timed():
-        _first_row[blocks, THREADS, text.stream](rows)
         for i, letter in enumerate(letters.tolist(), 1):
-            _row[blocks, THREADS, text.stream](x, letter, i, rows)
-        _report[blocks, THREADS, text.stream](rows, len(letters), k, table)
+            _row[-(-n // THREADS), THREADS, text.stream](x, letter, i, rows, m, k, table)
     return table
 
 
@@ -46,24 +46,22 @@ def row_shuffle(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
     A block has the columns that it owns and m + k before them, so that it waits for no other one:
     an occurrence within k is no longer. m + k is below the threads of a block.
     """
-    blocks = _overlapping_blocks(text, pattern, k)
-    return _by_shuffles(_shuffle, text, pattern, k, text.empty((blocks, 2, ENTRIES), np.int32))
+    return _by_shuffles(text, pattern, k, False)
 
 
 def row_shuffle_shared(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
     """Algorithm 2 with the block's text, the pattern and the rows that warps exchange in shared
     memory: the paper's WsPASM_GPUshared. See `row_shuffle`."""
-    return _by_shuffles(_shuffle_shared, text, pattern, k)
+    return _by_shuffles(text, pattern, k, True)
 
 
-def _by_shuffles(
-    kernel: Any, text: DeviceText, pattern: Bytes, k: int, *rows: DeviceArray
-) -> DeviceArray:
-    blocks, table = _overlapping_blocks(text, pattern, k), text.table(len(text.masks))
+def _by_shuffles(text: DeviceText, pattern: Bytes, k: int, shared: bool) -> DeviceArray:
+    blocks, overlap = _overlapping_blocks(text, pattern, k), len(pattern) + k
     x, letters = _matches(text, pattern)
-    letters, masks = text.put(letters.astype(np.int32)), text.put(pattern)
-    arguments = text.masks, masks, letters, x, k, len(pattern) + k, table, *rows
-    text.launch(kernel, blocks, BLOCK, *arguments)
+    given = text.masks, text.put(pattern), text.put(letters.astype(np.int32)), x
+    rows = text.empty((1 if shared else blocks, 2, ENTRIES), np.int32)
+    table = text.table(len(text.masks))
+    text.launch(make_shuffle(shared), blocks, BLOCK, *given, k, overlap, rows, table)
     return table
 
 
@@ -117,35 +115,19 @@ def _cell(matches_here, above_left, above, beyond):
 
 
 @cuda.jit(cache=True)
-def _first_row(rows):
-    """Row 0 of D, as row 1 wants it."""
-    j = cuda.grid(1) + 1
-    if j == 1:
-        rows[0, 0], rows[0, 1] = 1, 0
-    if j + 1 < rows.shape[1]:
-        rows[0, j + 1] = 0
-
-
-@cuda.jit(cache=True)
-def _row(x, letter, i, rows):
-    """Equation (3) for row i, whose letter is that of a row of X; rows: int32[2, n+2]."""
+def _row(x, letter, i, rows, m, k, table):
+    """Equation (3) for row i, whose letter is that of a row of X; rows: int32[2, n+2], row 0 as
+    row 1 wants it to begin with. Row m goes to the table."""
     j = cuda.grid(1) + 1
     matches, above, here = x[letter], rows[(i - 1) % 2], rows[i % 2]
     if j == 1:
         here[0], here[1] = i + 1, i
     if j < len(matches):
         match = matches[j]
-        beyond = above[match] + j - 1 - match
-        here[j + 1] = _cell(match == j, above[j], above[j + 1], beyond)
-
-
-@cuda.jit(cache=True)
-def _report(rows, i, k, table):
-    """The distances of row i up to k."""
-    at = cuda.grid(1)
-    if at < len(table):
-        distance = rows[i % 2, at + 2]
-        table[at] = distance if distance <= k else TOO_FAR
+        distance = _cell(match == j, above[j], above[j + 1], above[match] + j - 1 - match)
+        here[j + 1] = distance
+        if i == m:
+            table[j - 1] = distance if distance <= k else TOO_FAR
 
 
 @cuda.jit(device=True)
@@ -155,71 +137,57 @@ def _of_thread_before(value):
 
 
 @cuda.jit(device=True)
-def _shuffled_cell(lane, column, matches_here, match, value, above):
-    """Equation (4) for a column of the block: Avar comes from the thread before, by shuffle, or
-    from memory across warps; Bvar is the thread's own value; Cvar comes from memory."""
-    above_left = _of_thread_before(value)
-    if lane == 0:
-        above_left = above[column]
-    beyond = above[match] + column - 1 - match
-    return _cell(matches_here, above_left, value, beyond)
-
-
-@cuda.jit(device=True)
-def _store(thread, i, value, here):
-    """Keep a cell of row i where other warps find it."""
-    if thread == 0:
-        here[0], here[1] = i + 1, i
-    here[thread + 2] = value
-
-
-@cuda.jit(device=True)
-def _last_cell(text, pattern, letters, m, x, before, inside, rows):
-    """Algorithm 2 for one column of a block: its cell of row m.
+def _last_cell(text, pattern, letters, x, before, inside, rows):
+    """Algorithm 2 for one column of a block: its cell of the last row.
 
     text: that of the block, behind `before` letters; inside: whether the column is one of the
     text's; rows: int32[2, ENTRIES], what the block's warps exchange. Matches before the block's
-    first column count as none: column 0 of the block stands before it.
+    first column count as none: column 0 of the block stands before it. Of equation (4) Avar comes
+    from the thread before, by shuffle, or from memory across warps; Bvar is the thread's own value;
+    Cvar comes from memory.
     """
     thread = cuda.threadIdx.x
-    value = int32(0)
-    _store(thread, 0, value, rows[0])
-    cuda.syncthreads()
-    for i in range(1, m + 1):
-        match = larger(x[letters[i - 1], before + thread + 1] - before, 0) if inside else 0
-        same = inside and text[thread] & pattern[i - 1] != 0
-        value = _shuffled_cell(thread % WARP, thread + 1, same, match, value, rows[(i - 1) % 2])
-        _store(thread, i, value, rows[i % 2])
+    column, value = thread + 1, int32(0)
+    for i in range(len(pattern) + 1):
+        above, here = rows[(i + 1) % 2], rows[i % 2]
+        if i:
+            match = larger(x[letters[i - 1], before + column] - before, 0) if inside else 0
+            same = inside and text[thread] & pattern[i - 1] != 0
+            above_left = _of_thread_before(value)
+            if thread % WARP == 0:
+                above_left = above[column]
+            value = _cell(same, above_left, value, above[match] + column - 1 - match)
+        if thread == 0:
+            here[0], here[1] = i + 1, i
+        here[thread + 2] = value
         cuda.syncthreads()
     return value
 
 
-@cuda.jit(cache=True)
-def _shuffle(text, pattern, letters, x, k, overlap, table, rows):
-    """Algorithm 2; rows: int32[blocks, 2, ENTRIES], in global memory."""
-    thread, own = cuda.threadIdx.x, rows[cuda.blockIdx.x]
-    before = cuda.blockIdx.x * (BLOCK - overlap)
-    inside = before + thread < len(text)
-    m, part = len(pattern), text[before:]
-    value = _last_cell(part, pattern, letters, m, x, before, inside, own)
-    if inside and (thread >= overlap or cuda.blockIdx.x == 0):
-        table[before + thread] = value if value <= k else TOO_FAR
+@cache
+def make_shuffle(shared: bool) -> Any:
+    """The kernel of algorithm 2; shared: whether the block's text, the pattern and the rows are in
+    shared memory. Otherwise rows, int32[blocks, 2, ENTRIES], are in global memory."""
 
+    @cuda.jit(cache=True)
+    def kernel(text, pattern, letters, x, k, overlap, rows, table):
+        thread = cuda.threadIdx.x
+        before = cuda.blockIdx.x * (BLOCK - overlap)
+        inside = before + thread < len(text)
+        if shared:
+            some_text = cuda.shared.array(BLOCK, uint8)
+            masks = cuda.shared.array(BLOCK, uint8)
+            indices = cuda.shared.array(BLOCK, int32)
+            own = cuda.shared.array((2, ENTRIES), int32)
+            some_text[thread] = text[before + thread] if inside else 0
+            if thread < len(pattern):
+                masks[thread], indices[thread] = pattern[thread], letters[thread]
+            whole = masks[: len(pattern)]
+            value = _last_cell(some_text, whole, indices, x, before, inside, own)
+        else:
+            own = rows[cuda.blockIdx.x]
+            value = _last_cell(text[before:], pattern, letters, x, before, inside, own)
+        if inside and (thread >= overlap or cuda.blockIdx.x == 0):
+            table[before + thread] = value if value <= k else TOO_FAR
 
-@cuda.jit(cache=True)
-def _shuffle_shared(text, pattern, letters, x, k, overlap, table):
-    """Algorithm 2 with the block's text, the pattern and the rows in shared memory."""
-    some_text = cuda.shared.array(BLOCK, uint8)
-    whole_pattern = cuda.shared.array(BLOCK, uint8)
-    indices = cuda.shared.array(BLOCK, int32)
-    rows = cuda.shared.array((2, ENTRIES), int32)
-    thread = cuda.threadIdx.x
-    before = cuda.blockIdx.x * (BLOCK - overlap)
-    inside = before + thread < len(text)
-    some_text[thread] = text[before + thread] if inside else 0
-    if thread < len(pattern):
-        whole_pattern[thread], indices[thread] = pattern[thread], letters[thread]
-    m = len(pattern)
-    value = _last_cell(some_text, whole_pattern, indices, m, x, before, inside, rows)
-    if inside and (thread >= overlap or cuda.blockIdx.x == 0):
-        table[before + thread] = value if value <= k else TOO_FAR
+    return kernel

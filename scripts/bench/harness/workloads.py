@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 import kmatch
-from kmatch.bench.measure import random_letters
+from kmatch.bench import random_letters
 from kmatch.sequences.patterns import load_patterns
 
 LETTERS = np.frombuffer(b"ACGT", np.uint8)

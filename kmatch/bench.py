@@ -1,0 +1,392 @@
+"""`kmatch bench`: the engine and the published algorithms on the same data, their hits compared."""
+
+import statistics
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from kmatch.arrays import Bytes, Longs
+from kmatch.engine.devices import choose_engine
+from kmatch.errors import DeviceError, InputError
+from kmatch.genome import Genome, as_genomes
+from kmatch.published.registry import ENGINE, PUBLISHED, Algorithm
+from kmatch.published.search import Published
+from kmatch.search.primer import PrimerOptions, PrimerSearch
+from kmatch.search.query import Query, Run
+from kmatch.search.search import begin_search
+from kmatch.sequences.alphabet import encode, encode_text
+from kmatch.sequences.patterns import load_patterns
+
+SEED = 1
+NEAR = 1 << 14  # patterns come from the first letters, so that a shorter text holds them too
+REPEAT = 3
+GROWTH = 32  # of a text from one trial to the next, at most
+SMALLEST = 1 << 14  # letters for the slowest algorithm
+TABLE = 1 << 30  # cells of a published algorithm's table, at most
+SIZES = {"cpu": 1 << 23, "cuda": 1 << 27}  # letters of text
+TARGET = 2_000  # letters of a target of primers
+# Letters of a pattern, patterns, k; of primers letters of background, 0, K.
+SETTINGS = {
+    "hamming": (20, 1, 3),
+    "multi": (20, 8, 3),
+    "edit": (20, 1, 3),
+    "best": (20, 1, 6),
+    "primer": (20_000, 0, 20),
+}
+_MEGABYTES = (2.6, 3.02, 5.14, 10.28, 22.97)
+# As cited, the command, letters of text and sizes as above: of the papers' tables and figures, but
+# those that Liu et al. and Ho et al. 2017b leave out, and those of Nakano, who measures nothing.
+PAPERS = {
+    "liu2012": (
+        *("Liu et al. 2012", "hamming"),
+        [(5_227_293, m, 1, m // 8) for m in (32, 64, 128, 256, 512)]
+        + [(n * 1_000_000, 256, 1, 32) for n in range(1, 6)],
+    ),
+    "pmasm2017": (
+        *("Ho et al. 2017a", "multi"),
+        [(10_280_000, m, count, 4) for count, m in ((6, 7), (9, 7), (6, 12))]
+        + [(round(size * 1e6), m, 8, 4) for m in (9, 12) for size in _MEGABYTES],
+    ),
+    "wspasm2017": (
+        *("Ho et al. 2017b", "edit"),
+        [(round(size * 1e6), 16, 1, 6) for size in (3.14, 4.87, 7.74, 12.88, 17.56, 22.87)]
+        + [(12_880_000, m, 1, 6) for m in (8, 16, 24, 32, 48, 64)],
+    ),
+    "nakano2012": (
+        *("Nakano 2012", "best"),
+        [(n, m, 1, m // 4) for m in (32, 128) for n in (10_000, 100_000, 1_000_000)],
+    ),
+    "feuser2018": ("Feuser & Moreano 2018", "primer", [(43_606, 241_494, 0, 100)]),
+}
+DEFINITIONS = (
+    "kernel: median time of the kernels alone, the text on the device. call: from the text in "
+    "host memory to the hits there, with copies and packing.",
+    "bp·pattern/s: letters of text × patterns ÷ kernel time. CUPS: letters of text × letters of "
+    "all patterns (the cells of the whole matrix) ÷ kernel time. For primers the letters of the "
+    "background take the place of patterns.",
+    "× engine: bp·pattern/s over that of bitplane on the same device. × sequential: over that of "
+    "the paper's first algorithm here, on one CPU thread.",
+    "Forward strand. * An algorithm gets no more of the text than it searches in {seconds:g} s.",
+)
+COLUMNS = (
+    *("algorithm", "device", "text", "kernel", "call", "bp·pattern/s", "CUPS", "× engine"),
+    *("× sequential", "hits", "same hits"),
+)
+
+# The figures of an algorithm on a device, by name. threads: of the CPU, 0 for a GPU; size: letters
+# of text searched, of `asked`; kernel, call: seconds; bp_pattern_s, cups: by the kernel, 0 where
+# there is no clock; equal: whether its hits are the engine's; of_engine, of_sequential: its rate ÷
+# that of the engine on the same device, and of its paper's first algorithm on one CPU thread, None
+# without such a row.
+Row = dict[str, Any]
+
+
+class Case(NamedTuple):
+    """A search: a text, ASCII letters, for patterns within k.
+
+    command: of kmatch; background: letters of the background where the text is a target of primers.
+    """
+
+    command: str
+    letters: Bytes
+    patterns: list[str]
+    k: int
+    background: Bytes | None = None
+
+    def head(self, size: int) -> Self:
+        """The same search in the first letters of the text."""
+        return self._replace(letters=self.letters[:size])
+
+    @property
+    def longest(self) -> int:
+        """Letters of the longest pattern."""
+        return max(map(len, self.patterns), default=0)
+
+
+def make_case(command: str, text: Bytes, m: int, patterns: int, k: int) -> Case:
+    """A Case of sizes as in SETTINGS."""
+    if command == "primer":
+        return Case(command, text, [], k, random_letters(m, SEED + 1))
+    return Case(command, text, cut_patterns(text, m, patterns, k), k)
+
+
+def random_letters(count: int, seed: int = SEED) -> Bytes:
+    """Independent letters A, C, G and T, each as often as the others."""
+    codes = np.random.default_rng(seed).integers(0, 4, count, np.uint8)
+    return np.frombuffer(b"ACGT", np.uint8)[codes]
+
+
+def read_letters(path: str | None, count: int) -> Bytes:
+    """The first letters of a genome file, with an N after each record, or random ones."""
+    if path is None:
+        return random_letters(count)
+    parts: list[Bytes] = []
+    for record in Genome(path, keep=False).records():
+        parts += [np.asarray(record.letters), np.frombuffer(b"N", np.uint8)]
+        if sum(map(len, parts)) >= count:
+            break
+    return np.concatenate(parts)[:count]
+
+
+def cut_patterns(letters: Bytes, length: int, count: int, changes: int) -> list[str]:
+    """Patterns cut from the beginning of a text, with `changes` letters of each drawn anew.
+
+    Raises InputError where there are no windows of A, C, G and T alone.
+    """
+    random, known = np.random.default_rng(SEED), encode_text(letters[:NEAR]) != 0
+    pieces = np.lib.stride_tricks.sliding_window_view(known, min(length, len(known))).all(axis=1)
+    starts = np.flatnonzero(pieces & (len(known) >= length))
+    if not len(starts):
+        raise InputError(f"no {length} letters in a row are A, C, G or T; give another genome")
+    patterns = []
+    for number, at in enumerate(random.choice(starts, count)):
+        pattern = letters[at : at + length].copy()
+        changed = random.choice(length, min(changes, length), replace=False)
+        pattern[changed] = random_letters(len(changed), SEED + number + 1)
+        patterns.append(pattern.tobytes().decode("ascii").upper())
+    return patterns
+
+
+class Answer(NamedTuple):
+    """What a search found, in how many seconds.
+
+    hits: int64[c, h], equal for equal hits: starts and lengths of primers; patterns and smallest
+    distances; or patterns, positions and distances. kernel: of the kernels alone; call: of the
+    whole call.
+    """
+
+    hits: Longs
+    kernel: float
+    call: float
+
+
+def by_engine(case: Case, device: str, threads: int | None = None) -> Answer:
+    """The engine's Answer: `call` packs the text, `kernel` finds it packed."""
+    genome, run = Genome.from_records([("text", case.letters)]), Run(device, threads, aligned=False)
+
+    def begin() -> Any:
+        if case.background is not None:
+            background = Genome.from_records([("background", case.background)])
+            options = PrimerOptions(background_strand="+")
+            return PrimerSearch(genome, background, case.k, options, run)
+        report = "ends" if case.command == "edit" else None
+        query = Query(case.command, load_patterns(case.patterns), case.k, "+", report=report)
+        return begin_search(query, as_genomes(genome), run)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        began = time.perf_counter()
+        found = list(begin())
+        call = time.perf_counter() - began
+        search = begin()
+        search.engine.time_kernels()
+        list(search)
+    parts: list[tuple[Any, ...]]
+    if case.background is not None:
+        parts = [(batch.start, batch.end - batch.start) for batch in found]
+    else:
+        at = [batch.end - 1 if case.command == "edit" else batch.start for batch in found]
+        parts = [(hit.pattern, x, hit.distance) for hit, x in zip(found, at, strict=True)]
+    return Answer(_in_order(case, parts), search.engine.kernel_seconds, call)
+
+
+def by_published(case: Case, engine: Any, algorithm: Algorithm) -> Answer:
+    """The Answer of a published algorithm: `call` goes from masks to hits, both on the host."""
+    published = Published(engine, algorithm)
+    engine.time_kernels()
+    masks = encode_text(case.letters)
+    patterns = [encode(pattern, pattern) for pattern in case.patterns]
+    began = time.perf_counter()
+    text = published.text(masks)
+    parts: list[tuple[Any, ...]]
+    if case.background is not None:
+        background = published.text(encode_text(case.background))
+        parts = [published.hits(text, background, case.k)]
+    elif case.command == "best":
+        parts = [([i], [0], [published.smallest(text, x)]) for i, x in enumerate(patterns)]
+    else:
+        parts = list(published.windows(text, patterns, case.k))
+    call = time.perf_counter() - began
+    if case.command not in ("best", "primer"):
+        parts = [(np.full(len(at), number), at, distance) for number, at, distance in parts]
+    return Answer(_in_order(case, parts), engine.kernel_seconds, call)
+
+
+def _in_order(case: Case, parts: list[tuple[Any, ...]]) -> Longs:
+    """Hits as an Answer has them; parts: their columns, part by part."""
+    parts = [part for part in parts if len(part[0])]
+    columns = np.hstack([np.zeros((3 - (case.command == "primer"), 0), np.int64), *parts])
+    if case.command != "best":
+        return columns[:, np.lexsort(columns)]
+    distances = np.array(list(map(len, case.patterns)))  # where a pattern matches nowhere
+    np.minimum.at(distances, columns[0], columns[2])
+    return np.array([np.arange(len(distances)), distances])
+
+
+def measured(
+    search: Callable[[Case], Answer], case: Case, seconds: float, smallest: int
+) -> tuple[Case, Answer]:
+    """Time a search in as much of a text as it does in so many seconds.
+
+    smallest: letters of text that are searched in any case. Returns the Case with the part of its
+    text that was searched, and the Answer; times are medians of REPEAT searches where one takes no
+    longer than `seconds`.
+    """
+    search(case.head(max(case.k, case.longest) + 1))  # compiles
+    whole = len(case.letters)
+    size = min(smallest, whole)
+    while True:
+        part = case.head(size)
+        answer = search(part)
+        if answer.call > seconds / 2:  # perhaps it compiled what shorter texts do not need
+            answer = search(part)
+        growth = int(seconds / answer.call)
+        if size == whole or growth < 2:
+            break
+        size = min(whole, size * min(growth, GROWTH))
+    answers = [search(part) for _ in range(REPEAT)] if growth else [answer]
+    kernel = statistics.median(answer.kernel for answer in answers)
+    call = statistics.median(answer.call for answer in answers)
+    return part, Answer(answer.hits, kernel, call)
+
+
+def cells(row: Row) -> list[str]:
+    """What the table of COLUMNS shows of a Row."""
+    return [
+        row["algorithm"],
+        row["device"] if row["threads"] != 1 else "cpu, 1 thread",
+        f"{row['size']:,}{'*' * (row['size'] < row['asked'])}",
+        shown(row["kernel"], "s"),
+        shown(row["call"], "s"),
+        shown(row["bp_pattern_s"]),
+        shown(row["cups"]) if row["m"] else "",
+        *("" if x is None else f"{x:.3g}" for x in (row["of_engine"], row["of_sequential"])),
+        f"{row['hits']:,}",
+        "yes" if row["equal"] else "NO",
+    ]
+
+
+def shown(number: float, unit: str = "") -> str:
+    """A number in three digits with a prefix: `12.3 G`, and times from μs to s: `12.3 ms`."""
+    prefixes, size = ["", *"kMGTP"], 1.0
+    if unit:
+        prefixes, size = ["μ", "m", ""], 1e-6
+    while abs(number) >= (1000 if unit else 999.5) * size and len(prefixes) > 1:
+        del prefixes[0]
+        size *= 1000
+    return f"{number / size:.3g} {prefixes[0]}{unit}".strip()
+
+
+class Bench:
+    """Runs the engine and the published algorithms on the devices that `device` stands for.
+
+    device: `cpu`; `auto`, which adds a usable GPU; or `cuda`, which keeps only those of the CPU's
+    algorithms that papers compare with. threads: of the engine on the CPU; seconds: a search's
+    longest time. Raises DeviceError for a device that cannot be used.
+    """
+
+    def __init__(self, device: str, threads: int | None, seconds: float) -> None:
+        self._seconds, self._threads = seconds, threads
+        self._engines: dict[str, Any] = {}
+        if not device.startswith("cuda"):
+            self._engines["cpu"] = choose_engine("cpu", threads)
+        if device != "cpu":
+            try:
+                self._engines["cuda"] = choose_engine(device.replace("auto", "cuda"), threads)
+            except DeviceError:
+                if device != "auto":
+                    raise
+        self._sequential = choose_engine("cpu", 1)
+
+    def describe(self) -> list[str]:
+        """A line on the hardware of each engine."""
+        return [engine.description for engine in self._engines.values()]
+
+    def of_commands(
+        self, commands: Iterable[str], genome: str | None, size: int | None
+    ) -> Iterator[list[Row]]:
+        """Yield the Rows of commands at the sizes of SETTINGS.
+
+        genome: a path, None for random letters; size: letters of text, None for what suits.
+        """
+        text = read_letters(genome, size or max(SIZES[device] for device in self._engines))
+        for command in commands:
+            letters = text[:TARGET] if command == "primer" else text
+            yield list(self.rows(make_case(command, letters, *SETTINGS[command])))
+
+    def of_paper(self, name: str, genome: str | None) -> Iterator[list[Row]]:
+        """Yield the Rows of a paper's algorithms at each of its sizes."""
+        cited, command, points = PAPERS[name]
+        text = read_letters(genome, max(size for size, *_ in points))
+        for size, *sizes in points:
+            yield list(self.rows(make_case(command, text[:size], *sizes), cited))
+
+    def rows(self, case: Case, paper: str | None = None) -> Iterator[Row]:
+        """Yield the Row of every algorithm for a Case, the engine's first.
+
+        paper: as cited, the only one whose algorithms run.
+        """
+        rates: dict[str, float] = {}  # of the engine, by device
+        first: dict[str, float] = {}  # of a paper's sequential algorithm, by paper
+        hits: dict[int, Longs] = {}  # the engine's, by letters of text
+        for device, engine in self._engines.items():
+            row = self._row(case, engine, None, hits)
+            rates[device] = row["bp_pattern_s"]
+            yield row | {"of_engine": 1.0, "of_sequential": None}
+        for algorithm in PUBLISHED[case.command]:
+            for device in algorithm.devices if paper in (None, algorithm.paper) else ():
+                engine = self._engines.get(device)
+                if device == "cpu" and algorithm.paper not in first:
+                    engine = self._sequential
+                if engine is None or algorithm.limit_below(case.longest, device):
+                    continue
+                try:
+                    row = self._row(case, engine, algorithm, hits)
+                except InputError:
+                    continue  # its layout does not hold them
+                rate = row["bp_pattern_s"]
+                if device == "cpu":
+                    first.setdefault(algorithm.paper, rate)
+                beside = rates.get(device), first.get(algorithm.paper)
+                ratios = [rate / other if other else None for other in beside]
+                yield row | dict(zip(("of_engine", "of_sequential"), ratios, strict=True))
+
+    def _row(
+        self, case: Case, engine: Any, algorithm: Algorithm | None, hits: dict[int, Longs]
+    ) -> Row:
+        """The Row of a published algorithm, or of the engine; hits: the engine's so far."""
+
+        def search(part: Case) -> Answer:
+            if algorithm is None:
+                return by_engine(part, engine.device, self._threads)
+            return by_published(part, engine, algorithm)
+
+        count = len(case.patterns)
+        head = case if algorithm is None else case.head(TABLE // max(count, 1))
+        smallest = SMALLEST if case.background is None else 2 * case.k
+        part, answer = measured(search, head, self._seconds, smallest)
+        size, seconds = len(part.letters), answer.kernel or np.inf
+        if algorithm is not None and size not in hits:
+            hits[size] = by_engine(part, next(iter(self._engines.values())).device).hits
+        others = count if case.background is None else len(case.background)
+        return {
+            "command": case.command,
+            "algorithm": algorithm.name if algorithm else ENGINE,
+            "paper": algorithm.paper if algorithm else "",
+            "device": engine.name,
+            "threads": engine.threads if engine.name == "cpu" else 0,
+            "asked": len(case.letters),
+            "size": size,
+            "patterns": count,
+            "m": case.longest,
+            "k": case.k,
+            "kernel": answer.kernel,
+            "call": answer.call,
+            "hits": answer.hits.shape[1],
+            "equal": algorithm is None or np.array_equal(answer.hits, hits[size]),
+            "bp_pattern_s": size * others / seconds,
+            "cups": size * sum(map(len, case.patterns)) / seconds,
+        }

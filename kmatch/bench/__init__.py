@@ -1,1 +1,0 @@
-"""Benchmarks of all algorithms on the same data."""
