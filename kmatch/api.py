@@ -7,14 +7,15 @@ failed ClusterError; all are KmatchError.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from kmatch.cluster import begin_anywhere, primers_anywhere
 from kmatch.errors import APART, check_choice, check_threads, checked_count
 from kmatch.genome import Genome, Genomes, as_genome, as_genomes
 from kmatch.packed.writer import write_packed
+from kmatch.published.registry import ENGINE
 from kmatch.results.assays import Assays
 from kmatch.results.columns import SCORES, GuideRows
 from kmatch.results.limit import check_limit, limited
@@ -26,10 +27,11 @@ from kmatch.search.assay import AssayOptions, AssaySearch
 from kmatch.search.guides import GuideOptions, GuideSearch
 from kmatch.search.panel import pattern_distances
 from kmatch.search.pcr import PRODUCT, PcrOptions, PcrSearch, site_query
-from kmatch.search.primer import PrimerOptions
+from kmatch.search.primer import PrimerOptions, PrimerSearch
 from kmatch.search.query import Query, Run
 from kmatch.search.regions import RegionsGiven, load_regions
 from kmatch.search.rules import check_ends, check_pam, make_scorer
+from kmatch.search.search import begin_search
 from kmatch.sequences.patterns import Patterns, load_patterns
 from kmatch.sequences.primer_pairs import PairsGiven, load_pairs
 from kmatch.sequences.records import Progress
@@ -109,8 +111,8 @@ def hamming(
         near = hits[hits.distance <= 1]
     """
     query = Query("hamming", load_patterns(patterns), k, strand, exact_5p, exact_3p)
-    run = Run(device, threads, algorithm, scheduler=scheduler, variants=load_variants(variants))
-    return _hits(query, run, genome, circular, regions, limit, on_progress, annotate)
+    with _running(scheduler, device, threads, algorithm, variants) as run:
+        return _hits(query, run, genome, circular, regions, limit, on_progress, annotate)
 
 
 def multi(
@@ -153,8 +155,8 @@ def multi(
     """
     ends = (exact_5p, exact_3p)
     query = Query("multi", load_patterns(patterns), k, strand, *ends, pam, pam_side)
-    run = Run(device, threads, algorithm, scheduler=scheduler, variants=load_variants(variants))
-    return _hits(query, run, genome, circular, regions, limit, on_progress, annotate, score)
+    with _running(scheduler, device, threads, algorithm, variants) as run:
+        return _hits(query, run, genome, circular, regions, limit, on_progress, annotate, score)
 
 
 def edit(
@@ -200,8 +202,8 @@ def edit(
     rules = (exact_5p, exact_3p, pam, pam_side, report)
     bounds = (max_mismatches, max_insertions, max_deletions)
     query = Query("edit", load_patterns(patterns), k, strand, *rules, *bounds)
-    run = Run(device, threads, algorithm, scheduler=scheduler, variants=load_variants(variants))
-    return _hits(query, run, genome, circular, regions, limit, on_progress, annotate, score)
+    with _running(scheduler, device, threads, algorithm, variants) as run:
+        return _hits(query, run, genome, circular, regions, limit, on_progress, annotate, score)
 
 
 def best(
@@ -234,8 +236,8 @@ def best(
     """
     check_choice("each", each, APART)
     query = Query("best", load_patterns(patterns), 0, strand, exact_5p, exact_3p, each=each)
-    run = Run(device, threads, algorithm, scheduler=scheduler)
-    return _hits(query, run, genome, circular, regions, limit, on_progress, annotate)
+    with _running(scheduler, device, threads, algorithm) as run:
+        return _hits(query, run, genome, circular, regions, limit, on_progress, annotate)
 
 
 def pcr(
@@ -277,12 +279,12 @@ def pcr(
     """
     panel = load_pairs(primers)
     options = PcrOptions(product, pairs, edit, exact_3p, sequence)
-    genomes = _searched(genome, circular, scheduler)
-    run = Run(device, threads, algorithm, scheduler=scheduler)
-    sites = begin_anywhere(site_query(panel, k, options), genomes, run)
-    search = PcrSearch(sites, panel, options, load_regions(regions))
-    search.progress.tell = on_progress
-    return Products(search, panel, sequence, genomes.named)
+    with _running(scheduler, device, threads, algorithm) as run:
+        genomes = _searched(genome, circular, run)
+        sites = begin_search(site_query(panel, k, options), genomes, run)
+        search = PcrSearch(sites, panel, options, load_regions(regions))
+        search.progress.tell = on_progress
+        return Products(search, panel, sequence, genomes.named)
 
 
 def primer(
@@ -318,10 +320,10 @@ def primer(
         primers[primers.tm > 55].to_bed("primers.bed")
     """
     options = PrimerOptions(min_length, max_length, gc, tm, both_strands, background_strand)
-    run = Run(device, threads, algorithm, scheduler=scheduler)
-    search = primers_anywhere(as_genome(target), as_genome(background), k, options, run)
-    search.progress.tell = on_progress
-    return Primers(search, k, both_strands)
+    with _running(scheduler, device, threads, algorithm) as run:
+        search = PrimerSearch(as_genome(target), as_genome(background), k, options, run)
+        search.progress.tell = on_progress
+        return Primers(search, k, both_strands)
 
 
 def guides(
@@ -366,12 +368,12 @@ def guides(
     counts = {name: checked_count(name, number) for name, number in given.items()}
     best = check_limit(best)
     options = GuideOptions(pam=pam, pam_side=pam_side, score=names, best=best, **counts)
-    run = Run(device, threads, scheduler=scheduler, variants=load_variants(variants))
-    genomes = _searched(genome, circular, scheduler)
-    search = GuideSearch(as_genome(target), genomes, options, run, load_regions(regions))
-    search.progress.tell = on_progress
-    for _ in search:
-        pass
+    with _running(scheduler, device, threads, ENGINE, variants) as run:
+        genomes = _searched(genome, circular, run)
+        search = GuideSearch(as_genome(target), genomes, options, run, load_regions(regions))
+        search.progress.tell = on_progress
+        for _ in search:
+            pass
     rows = GuideRows(options.k, "mit" in names)
     if annotate is not None:
         rows.annotate(_annotation(annotate))
@@ -414,10 +416,10 @@ def assay(
     """
     pairs = load_pairs(assays)
     options = AssayOptions(product, edit, each, Salts(monovalent, magnesium, dntps, oligos))
-    run = Run(device, threads, scheduler=scheduler)
-    search = AssaySearch(pairs, _searched(genome, circular, scheduler), k, options, run)
-    search.progress.tell = on_progress
-    found = Assays(search, pairs, targets)
+    with _running(scheduler, device, threads) as run:
+        search = AssaySearch(pairs, _searched(genome, circular, run), k, options, run)
+        search.progress.tell = on_progress
+        found = Assays(search, pairs, targets)
     found.positions = search.positions
     return found
 
@@ -444,11 +446,28 @@ def pack(
         return write_packed(as_genome(genome).parts(on_progress), handle, threads=threads)
 
 
-def _searched(
-    genome: Searched, circular: bool | Sequence[str], scheduler: Scheduler | None
-) -> Genomes:
+@contextmanager
+def _running(
+    scheduler: Scheduler | None,
+    device: str,
+    threads: int | None,
+    algorithm: str = ENGINE,
+    variants: Variants | Path | None = None,
+) -> Iterator[Run]:
+    """Give the Run of a search, which ends with the block."""
+    run = Run(device, threads, algorithm, variants=load_variants(variants))
+    if scheduler is None:
+        yield run
+        return
+    from kmatch.cluster import connected
+
+    with connected(scheduler) as cluster:
+        yield run._replace(cluster=cluster)
+
+
+def _searched(genome: Searched, circular: bool | Sequence[str], run: Run) -> Genomes:
     """The Genomes that are searched; a cluster begins before all of many are opened."""
-    return as_genomes(genome, check=scheduler is None).with_circular(circular)
+    return as_genomes(genome, check=run.cluster is None).with_circular(circular)
 
 
 def _scores(given: str | Sequence[str]) -> list[str]:
@@ -483,10 +502,10 @@ def _hits(
     names = _scores(score)
     scorer = make_scorer(query) if names else None
     annotation = None if annotate is None else _annotation(annotate)
-    genomes = _searched(genome, circular, run.scheduler)
+    genomes = _searched(genome, circular, run)
     later = genomes.can_reread and run.variants is None  # when somebody asks for alignments
     run = run._replace(aligned=not later)
-    search = begin_anywhere(query, genomes, run, load_regions(regions))
+    search = begin_search(query, genomes, run, load_regions(regions))
     search.progress.tell = on_progress
     closest = list(limited(search, patterns, check_limit(limit)))
     k_each = pattern_distances(patterns, query.k) if isinstance(query.k, str) else None

@@ -26,11 +26,10 @@ from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.packed.writer import write_packed
 from kmatch.published.registry import ENGINE, choose_algorithm
 from kmatch.results.batches import HitBatch, Origin, joined, no_hits
-from kmatch.search.panel import distinct_patterns
+from kmatch.search.panel import warn_of_missing
 from kmatch.search.query import Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.search import Progress, Search, begin_search
-from kmatch.sequences.patterns import PatternSet
 from kmatch.sequences.records import Stretch, whole_stretches
 
 CONNECT = 10.0  # seconds that a scheduler has to answer
@@ -44,27 +43,6 @@ STARTS = 1 << 12  # starts of primers in a group, at least
 ROWS = 1 << 16  # hits handed on at a time
 OPEN = 8  # packed genomes that a worker keeps mapped
 Group = tuple[int, int]  # the number of a group of the patterns, and how many groups there are
-
-
-def begin_anywhere(query: Query, genomes: Genomes, run: Run, regions: Regions | None = None) -> Any:
-    """The search of a Query on the cluster that a Run names, or else here."""
-    if run.variants is not None:
-        from kmatch.search.variants import VariantSearch
-
-        search = begin_anywhere(query, genomes, run._replace(variants=None), regions)
-        return VariantSearch(search, query, run.variants)
-    if run.scheduler is None:
-        return begin_search(query, genomes, run, regions)
-    return ClusterSearch(query, genomes, run, regions)
-
-
-def primers_anywhere(target: Genome, background: Genome, k: int, options: Any, run: Run) -> Any:
-    """The search for primers on the cluster that a Run names, or else here."""
-    from kmatch.search.primer import PrimerSearch
-
-    if run.scheduler is None:
-        return PrimerSearch(target, background, k, options, run)
-    return ClusterPrimerSearch(target, background, k, options, run)
 
 
 def version() -> str:
@@ -83,13 +61,6 @@ class SharedFile(NamedTuple):
     changed: int
     checksum: int | None
 
-    def opened(self, label: str) -> Genome | None:
-        """The Genome of the file, named by its label; None where this machine has not got it."""
-        with suppress(OSError, InputError):
-            genome = (_opened if self.checksum is None else _mapped)(self.path, label)
-            return genome if shared_file(genome) == self else None
-        return None
-
 
 def shared_file(genome: Genome) -> SharedFile | None:
     """The SharedFile of a Genome; None for what is no regular file."""
@@ -100,10 +71,8 @@ def shared_file(genome: Genome) -> SharedFile | None:
     return SharedFile(path, found.st_size, found.st_mtime_ns, checksum)
 
 
-def _opened(path: str, label: str) -> Genome:
-    genome = Genome(path, keep=False)
-    genome.label = label
-    return genome
+def _opened(path: str) -> Genome:
+    return Genome(path, keep=False)
 
 
 _mapped = lru_cache(OPEN)(_opened)  # packed genomes stay mapped
@@ -129,8 +98,15 @@ class Piece(NamedTuple):
         """The Genome of the records; None where this machine has not got their file."""
         if self.content is not None:
             return Genome.of_packed(self.label, bytearray(self.content))
-        genome = self.file.opened(self.label) if self.file else None
-        if genome is None or self.last is None or genome.file is None:
+        assert self.file is not None
+        try:
+            genome = (_opened if self.file.checksum is None else _mapped)(self.file.path)
+            if shared_file(genome) != self.file:
+                return None
+        except (OSError, InputError):
+            return None
+        genome.label = self.label
+        if self.last is None or genome.file is None:
             return genome
         parts = genome.file.stretches(None, self.first, self.last)
         return Genome.of_stretches(self.label, parts)
@@ -145,30 +121,25 @@ class Piece(NamedTuple):
 def pieces_of(genomes: Genomes, size: int, narrow: Regions | None = None) -> Iterator[Piece]:
     """Yield the Pieces of genomes, of about `size` letters each; a longer record is one.
 
-    narrow: Regions, in whose records alone is searched.
+    narrow: Regions, without which records are sent as empty.
     """
     for number in range(len(genomes)):
         genome = genomes.genome(number)
         packed, file, letters = genome.file, shared_file(genome), genome.expected_letters or 0
         whole = Piece(number, genome.label, letters, file)
-        parts: Iterable[tuple[int, int, Any]]
         if file and packed:
-            wanted = [narrow is None or name in narrow for name in packed.names]
-            each = (packed.sizes * wanted).tolist()
-            parts = ((1, letters, None) for letters in each)
+            sizes = ((1, letters, None) for letters in packed.sizes.tolist())
+            for first, last, letters, _ in _cuts(sizes, size):
+                end = None if last - first == len(packed.names) else last  # searched as it lies
+                yield whole._replace(letters=letters, first=first, last=end)
         elif file and genomes.named and 0 < letters <= size:
             yield whole
-            continue
         else:
-            stretches = whole_parts(genome, narrow)
-            parts = ((len(part.names), len(part.letters), part) for part in stretches)
-        for first, last, letters, held in _cuts(parts, size):
-            piece = whole._replace(letters=letters, first=first, last=last)
-            if not (file and packed):
-                piece = piece._replace(file=None).sent(held)
-            elif (first, last) == (0, len(packed.names)):
-                piece = piece._replace(last=None)  # it is searched as it lies there
-            yield piece
+            parts = whole_parts(genome, narrow)
+            each = ((len(part.names), len(part.letters), part) for part in parts)
+            for first, last, letters, held in _cuts(each, size):
+                piece = Piece(number, genome.label, letters, None, first, last)
+                yield piece.sent(held)
 
 
 def whole_parts(genome: Genome, narrow: Regions | None) -> Iterator[Stretch]:
@@ -230,7 +201,7 @@ def search_piece(
                 return None
             genomes = Genomes([genome])
             genomes.circular = circular
-            found, progress = find(genomes, regions, group)
+            found, progress = find(genomes=genomes, regions=regions, group=group)
     except KmatchError as error:
         path = piece.file.path if piece.file else piece.label
         return type(error)(str(error).replace(path, piece.label, 1))
@@ -243,14 +214,12 @@ def find_hits(
     query: Query, run: Run, genomes: Genomes, regions: Regions | None, group: Group
 ) -> tuple[HitBatch, Progress]:
     """The hits of a group of the patterns of a Query."""
-    distinct, copies = distinct_patterns(query.patterns)
-    begin, end = (len(distinct) * (group[0] + more) // group[1] for more in (0, 1))
-    # Copies stay together, as their hits share an order.
-    numbers = np.sort(copies.numbers[copies.bounds[begin] : copies.bounds[end]])
-    part = query._replace(patterns=query.patterns.take(numbers))
-    search = begin_search(part, genomes, run, regions)
+    numbers = np.arange(*_bounds(len(query.patterns), group))
+    search = begin_search(
+        query._replace(patterns=query.patterns.take(numbers)), genomes, run, regions
+    )
     batch = joined([no_hits(), *search.everywhere()])
-    return replace(batch, pattern=numbers[batch.pattern]), search.progress
+    return replace(batch, pattern=numbers[batch.pattern].astype(np.int32)), search.progress
 
 
 def find_bounds(
@@ -260,59 +229,80 @@ def find_bounds(
     from kmatch.engine.types import part_of
     from kmatch.search.primer import raise_bounds
 
-    begin, end = (len(starts.masks) * (group[0] + more) // group[1] for more in (0, 1))
+    begin, end = _bounds(len(starts.masks), group)
     part = part_of(starts, begin, end)
     chosen = choose_algorithm("primer", (), run)
     bounds = raise_bounds(part, genomes.genome(0), k, options, chosen)
     return bounds[: end - begin], Progress()
 
 
+def _bounds(count: int, group: Group) -> tuple[int, int]:
+    """Where a group of `count` patterns or starts begins, and where it ends."""
+    return count * group[0] // group[1], count * (group[0] + 1) // group[1]
+
+
 # What the client does
 
 
 class Cluster:
-    """The tasks of a search of genomes on the Dask cluster that a Run names.
+    """The workers of a Dask cluster, which search in place of this machine.
 
-    units: the most groups of a piece; description: as an engine has it; progress: of all tasks.
+    client: a distributed.Client; description: as an engine has it.
     """
 
-    def __init__(self, run: Run, genomes: Genomes, units: int) -> None:
-        self.run = run._replace(scheduler=None, threads=run.threads or 1)  # of a worker
-        self._genomes = genomes
-        self._units = units if run.algorithm == ENGINE else 1
-        self._connected = ExitStack()
-        self._client = client = self._connected.enter_context(connected(run.scheduler))
+    def __init__(self, client: Any) -> None:
+        self._client = client
         self._address = str(client.scheduler.address if client.scheduler else client)
-        self.progress = Progress()
         workers = self._count_threads()
         self.description = f"{workers} worker{'' if workers == 1 else 's'} at {self._address}"
         self._sends = False  # whether a worker had not got a file
 
-    def answers(
-        self, find: Callable[..., Any], regions: Regions | None = None, narrows: bool = False
-    ) -> Iterator[tuple[Piece, list[Any]]]:
-        """Yield each Piece with what was found for its groups, in order; narrows: whether records
-        without regions need no search."""
-        genomes = self._genomes
-        self._narrow = regions if narrows else None
-        with self._connected:
-            job = version(), pickle.dumps((find, genomes.circular, regions))
-            for number, (piece, answers) in enumerate(self._in_order(job), 1):
-                met = answers[0]  # as all groups have met it
-                for warning in met.warnings if piece.file and piece.file.checksum is None else ():
-                    warn(warning, NameWarning)  # other genomes are opened here
-                if genomes.circular:
-                    genomes.circular.hear(met.missing)
-                if regions:
-                    regions.join(met.lengths)
-                self.progress.join(met.progress)
-                done = (piece.genome + 1, len(genomes)) if genomes.named else (number, None)
-                self.progress.reach(*done)
-                yield piece, [answer.found for answer in answers]
+    def search(self, *search: Any) -> "ClusterSearch":
+        """As `kmatch.search.search.begin_search`."""
+        return ClusterSearch(*search)
 
-    def _in_order(self, job: Any) -> Iterator[tuple[Piece, list[Answer]]]:
+    def raise_bounds(
+        self, starts: Any, background: Genome, k: int, options: Any, run: Run, progress: Progress
+    ) -> None:
+        """As `kmatch.search.primer.raise_bounds`, by records of the background."""
+        find = partial(find_bounds, starts, k, options)
+        units = len(starts.masks) // STARTS
+        for _, found in self.answers(find, as_genomes(background), run, units, progress):
+            np.maximum(starts.bounds, np.concatenate(found), out=starts.bounds)
+
+    def answers(
+        self,
+        find: Callable[..., Any],
+        genomes: Genomes,
+        run: Run,
+        units: int,
+        progress: Progress,
+        regions: Regions | None = None,
+        narrow: Regions | None = None,
+    ) -> Iterator[tuple[Piece, list[Any]]]:
+        """Yield each Piece with what find(run, genomes, regions, group) gave for its groups, of
+        which there are `units` at the most, in order; narrow: see `pieces_of`."""
+        worker = run._replace(cluster=None, threads=run.threads or 1)
+        job = version(), pickle.dumps((partial(find, run=worker), genomes.circular, regions))
+        units = units if run.algorithm == ENGINE else 1
+        found = self._in_order(job, genomes, units, narrow)
+        for number, (piece, answers) in enumerate(found, 1):
+            met = answers[0]  # as all groups have met it
+            for warning in met.warnings if piece.file and piece.file.checksum is None else ():
+                warn(warning, NameWarning)  # other genomes are opened here
+            if genomes.circular:
+                genomes.circular.hear(met.missing)
+            if regions:
+                regions.join(met.lengths)
+            progress.join(met.progress)
+            progress.reach(*(piece.genome + 1, len(genomes)) if genomes.named else (number, None))
+            yield piece, [answer.found for answer in answers]
+
+    def _in_order(
+        self, job: Any, genomes: Genomes, units: int, narrow: Regions | None
+    ) -> Iterator[tuple[Piece, list[Answer]]]:
         """Yield each Piece with the answers of its groups, of which a window is in flight."""
-        letters, size = self._genomes.expected_letters, MOST
+        letters, size = genomes.expected_letters, MOST
         if letters is not None:
             size = min(max(letters // (SHARES * self._threads), LEAST), MOST)
         job = self._submit(_given, job)
@@ -320,39 +310,34 @@ class Cluster:
             self._client.replicate([job], callback_timeout=CONNECT)
         waiting: deque[tuple[Piece, list[Any]]] = deque()
 
-        def next_answers() -> tuple[Piece, list[Answer]]:
+        def start(piece: Piece, groups: int) -> tuple[Piece, list[Any]]:
+            if self._sends and piece.content is None:
+                genome = genomes.genome(piece.genome)
+                packed = genome.file and genome.file.stretches(None, piece.first, piece.last)
+                piece = piece.sent(packed or whole_parts(genome, narrow))
+            sent = self._submit(_given, piece) if groups > 1 and piece.content else piece
+            numbers = range(groups)
+            return piece, [self._submit(search_piece, job, sent, (n, groups)) for n in numbers]
+
+        def first() -> tuple[Piece, list[Answer]]:
             piece, futures = waiting[0]
             answers = [self._outcome(piece, future) for future in futures]
-            if None in answers:
-                self._sends = True
-                waiting[0] = self._start(job, piece, len(futures))
-                return next_answers()
-            return waiting.popleft()[0], answers
+            if None not in answers:
+                return waiting.popleft()[0], answers
+            self._sends = True
+            waiting[0] = start(piece, len(futures))
+            return first()
 
         try:
-            for piece in pieces_of(self._genomes, size, self._narrow):
-                groups = min(-(-piece.letters // size), self._units)
-                waiting.append(self._start(job, piece, max(groups, 1)))
+            for piece in pieces_of(genomes, size, narrow):
+                waiting.append(start(piece, max(min(-(-piece.letters // size), units), 1)))
                 while sum(len(futures) for _, futures in waiting) > AHEAD * self._threads:
-                    yield next_answers()
+                    yield first()
             while waiting:
-                yield next_answers()
+                yield first()
         finally:
             with suppress(Exception):
                 self._client.cancel([future for _, futures in waiting for future in futures])
-
-    def _start(self, job: Any, piece: Piece, groups: int) -> tuple[Piece, list[Any]]:
-        """The piece, with its records where a worker lacked a file, and a future a group."""
-        if self._sends and piece.content is None:
-            genome = self._genomes.genome(piece.genome)
-            if genome.file is not None:
-                piece = piece.sent(genome.file.stretches(None, piece.first, piece.last))
-            else:
-                piece = piece.sent(whole_parts(genome, self._narrow))
-        sent: Any = piece
-        if groups > 1 and piece.content is not None:
-            sent = self._submit(_given, piece)
-        return piece, [self._submit(search_piece, job, sent, (n, groups)) for n in range(groups)]
 
     def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         import dask
@@ -366,14 +351,12 @@ class Cluster:
         from distributed import wait
 
         while not future.done():
-            try:
+            with suppress(TimeoutError):
                 wait(future, timeout=TICK)
-            except TimeoutError:
-                self._count_threads()
+            self._count_threads()
         try:
             found = future.result()
         except Exception as error:
-            self._count_threads()  # the scheduler may be gone
             raise ClusterError(
                 f"the search of {piece.label} failed {TRIES} times, the last time "
                 f"{type(error).__name__}: {error}; where workers die, give them more memory, or "
@@ -386,7 +369,7 @@ class Cluster:
     def _count_threads(self) -> int:
         """Count the threads of all workers, and wait for the first one; returns how many there
         are."""
-        began = time.monotonic()
+        end = time.monotonic() + WORKERS
         while True:
             try:
                 if self._client.status != "running":
@@ -401,7 +384,7 @@ class Cluster:
             if workers:
                 self._threads = max(sum(workers.values()), 1)
                 return len(workers)
-            if time.monotonic() - began > WORKERS:
+            if time.monotonic() > end:
                 raise ClusterError(
                     f"the scheduler {self._address} has had no worker for {WORKERS:.0f} s; "
                     f"start some with: dask worker {self._address}"
@@ -415,8 +398,8 @@ def _given(value: Any) -> Any:
 
 
 @contextmanager
-def connected(scheduler: Any) -> Iterator[Any]:
-    """Give the distributed.Client of a scheduler: of its address, of its file, or as it is.
+def connected(scheduler: Any) -> Iterator[Cluster]:
+    """Give the Cluster of a scheduler: of its address, of its file, or of a distributed.Client.
 
     Raises ClusterError where none answers.
     """
@@ -430,7 +413,7 @@ def connected(scheduler: Any) -> Iterator[Any]:
     if isinstance(scheduler, Client):
         if scheduler.asynchronous or scheduler.status != "running":
             raise ClusterError("the Client is asynchronous or closed; give one that is neither")
-        yield scheduler
+        yield Cluster(scheduler)
         return
     address = "an address such as tcp://host:8786"
     if not isinstance(scheduler, str | os.PathLike):
@@ -444,23 +427,22 @@ def connected(scheduler: Any) -> Iterator[Any]:
             f"scheduler {scheduler}: no such file; give {address}, or the file that dask scheduler "
             "--scheduler-file writes"
         )
-    log = logging.getLogger("distributed")  # which says on standard error what errors say too
-    before = log.level
-    log.setLevel(logging.CRITICAL)
-    try:
-        client: Any = Client(**{where: str(scheduler)}, timeout=CONNECT, set_as_default=False)
-    except Exception as error:
-        log.setLevel(before)
-        why = str(error).strip().rstrip(".") or type(error).__name__
-        raise ClusterError(
-            f"no Dask scheduler answers at {scheduler} ({why}); start one with: dask scheduler"
-        ) from error
-    try:
-        yield client
-    finally:
-        with suppress(Exception):
-            client.close(timeout=CONNECT)
-        log.setLevel(before)
+    with ExitStack() as stack:
+        log = logging.getLogger("distributed")  # which says on standard error what errors say too
+        stack.callback(log.setLevel, log.level)
+        log.setLevel(logging.CRITICAL)
+        try:
+            client: Any = Client(**{where: str(scheduler)}, timeout=CONNECT, set_as_default=False)
+        except Exception as error:
+            why = str(error).strip().rstrip(".") or type(error).__name__
+            raise ClusterError(
+                f"no Dask scheduler answers at {scheduler} ({why}); start one with: dask scheduler"
+            ) from error
+        try:
+            yield Cluster(client)
+        finally:
+            with suppress(Exception):
+                client.close(timeout=CONNECT)
 
 
 class ClusterSearch(Search[HitBatch]):
@@ -469,34 +451,27 @@ class ClusterSearch(Search[HitBatch]):
     def __init__(
         self, query: Query, genomes: Genomes, run: Run, regions: Regions | None = None
     ) -> None:
-        self.narrows = not query.whole
         super().__init__(genomes, run, regions)
         if run.algorithm == ENGINE:  # a group alone misses errors of the whole panel
             begin_search(query, as_genomes(Genome.from_records([])), Run("cpu", 1))
-        self._query = query
-        self.engine = Cluster(run, genomes, len(distinct_patterns(query.patterns)[0]))
-        self.progress = self.engine.progress
+        self._query, self.engine = query, run.cluster
+        self.progress, self.narrows = Progress(), not query.whole
 
     def everywhere(self) -> Iterator[HitBatch]:
         """Yield the hits of one genome after another, as workers find them."""
-        batches = self._hits()
-        if self._query.whole:
-            batches = _closest(batches, self.genomes, self._query.patterns)
-        for batch in batches:
+        query, batches = self._query, self._hits()
+        for batch in closest_in_pieces(batches, self.genomes, query) if query.whole else batches:
             for first in range(0, len(batch), ROWS):
                 yield batch.picked(slice(first, first + ROWS))
 
-    def _find(self, genome: Genome) -> Iterable[HitBatch]:
-        raise NotImplementedError
-
     def _hits(self) -> Iterator[HitBatch]:
         """Yield the hits of each piece, or a HitBatch without rows, in order."""
-        genomes = self.genomes
+        genomes, find = self.genomes, partial(find_hits, self._query)
         circles: dict[int, int] = {}  # letters of circular records, by number
-        find = partial(find_hits, self._query, self.engine.run)
-        for piece, parts in self.engine.answers(find, self.regions, self.narrows):
+        search = (find, genomes, self.run, len(self._query.patterns), self.progress)
+        for piece, parts in self.engine.answers(*search, self.regions, self.narrow):
             batch = joined(parts)
-            if len(parts) > 1:  # equal rows are of one group
+            if len(parts) > 1:
                 keys = (batch.pattern, batch.minus, batch.end, batch.start, batch.record)
                 batch = batch.picked(np.lexsort(keys))
             circles = circles if piece.first else {}
@@ -509,38 +484,17 @@ class ClusterSearch(Search[HitBatch]):
             yield replace(batch, record=batch.record + piece.first, names=names, origin=origin)
 
 
-def _closest(
-    batches: Iterable[HitBatch], genomes: Genomes, patterns: PatternSet
+def closest_in_pieces(
+    batches: Iterable[HitBatch], genomes: Genomes, query: Query
 ) -> Iterator[HitBatch]:
     """The hits at the smallest distance of their pattern in a genome, out of those in pieces."""
+    patterns = query.patterns
     for number, of_one in groupby(batches, lambda batch: batch.origin.number):
         least = patterns.lengths.copy()
         held = []
         for batch in of_one:
             np.minimum.at(least, batch.pattern, batch.distance)
             held.append(batch.picked(np.flatnonzero(batch.distance == least[batch.pattern])))
-        where = f" in {genomes.names[number]}" if genomes.named else ""
-        for missing in np.flatnonzero(least == patterns.lengths).tolist():
-            warn(f"pattern '{patterns.names[missing]}' matches nowhere{where}")
+        warn_of_missing(patterns, least, genomes.names[number] if genomes.named else None)
         for batch in held:
             yield batch.picked(np.flatnonzero(batch.distance == least[batch.pattern]))
-
-
-class ClusterPrimerSearch:
-    """As a PrimerSearch: workers raise the bounds of starts by records of the background."""
-
-    def __init__(self, target: Genome, background: Genome, k: int, options: Any, run: Run) -> None:
-        from kmatch.search.primer import PrimerStarts
-
-        self._starts = PrimerStarts(target, k, options)
-        known = self._starts.known
-        self.engine = Cluster(run, as_genomes(background), max(len(known.masks) // STARTS, 1))
-        self._find = partial(find_bounds, known, k, options, self.engine.run)
-        self.progress = self.engine.progress
-        self.progress.add(self._starts.spans)
-
-    def __iter__(self) -> Iterator[Any]:
-        bounds = self._starts.known.bounds
-        for _, found in self.engine.answers(self._find):
-            np.maximum(bounds, np.concatenate(found), out=bounds)
-        yield from self._starts.batches()

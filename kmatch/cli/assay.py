@@ -19,6 +19,7 @@ from kmatch.cli.options import (
     distance,
 )
 from kmatch.cli.searches import Search
+from kmatch.search.query import Run
 
 SALTS = tuple(
     Option(f"--{name}", Number(), None, text, default=default, group=OUTPUT)
@@ -102,8 +103,8 @@ def assay(given: Given) -> None:
     options = given.made(AssayOptions)._replace(salts=given.made(Salts))
     made: list[AssaySearch] = []
 
-    def begin() -> AssaySearch:
-        made.append(AssaySearch(pairs, search.genomes, given.k, options, search.run))
+    def begin(run: Run) -> AssaySearch:
+        made.append(AssaySearch(pairs, search.genomes, given.k, options, run))
         return made[0]
 
     with open_outputs(given.output, *second.values()) as handles:

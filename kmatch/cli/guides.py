@@ -18,6 +18,7 @@ from kmatch.cli.options import (
 )
 from kmatch.cli.searches import Search
 from kmatch.errors import PAM_SIDES
+from kmatch.search.query import Run
 
 
 @command(
@@ -80,8 +81,8 @@ def guides(given: Given) -> None:
     options, where = given.made(GuideOptions), load_regions(given.regions)
     made: list[GuideSearch] = []
 
-    def begin() -> GuideSearch:
-        made.append(GuideSearch(target, search.genomes, options, search.run, where))
+    def begin(run: Run) -> GuideSearch:
+        made.append(GuideSearch(target, search.genomes, options, run, where))
         return made[0]
 
     with open_outputs(given.output, given.hits) as handles:

@@ -28,8 +28,7 @@ from kmatch.cli.searches import Search, check_inputs
 from kmatch.errors import BACKGROUND_STRANDS, PAIRINGS
 
 if TYPE_CHECKING:
-    from kmatch.results.batches import ProductBatch
-    from kmatch.search.search import Search as FoundSearch
+    from kmatch.search.query import Run
 
 
 @command(
@@ -79,11 +78,11 @@ def pcr(given: Given) -> None:
     check_inputs(given, "PRIMERS", given.primers)
     if given.sequence and search.form not in ("tsv", "csv"):
         raise click.UsageError("--sequence adds a column to TSV; give --format tsv too")
-    from kmatch.cluster import begin_anywhere
     from kmatch.results.columns import ProductRows
     from kmatch.results.formats import FORMATS
     from kmatch.results.output import open_output
     from kmatch.search.pcr import PcrOptions, PcrSearch, check_pcr, site_query
+    from kmatch.search.search import begin_search
     from kmatch.sequences.primer_pairs import load_pairs
 
     by_name = {f"pair_{n}": pair for n, pair in enumerate(given.sequences, 1)}
@@ -93,8 +92,8 @@ def pcr(given: Given) -> None:
     rows = ProductRows(pairs, given.sequence, search.genomes.named)
     search.dress(rows)
 
-    def begin() -> "FoundSearch[ProductBatch]":
-        sites = begin_anywhere(site_query(pairs, given.k, options), search.genomes, search.run)
+    def begin(run: "Run") -> PcrSearch:
+        sites = begin_search(site_query(pairs, given.k, options), search.genomes, run)
         return PcrSearch(sites, pairs, options, search.regions)
 
     with open_output(given.output) as handle:
@@ -168,16 +167,15 @@ def primer(given: Given) -> None:
                 "cat *.fa | kmatch primer TARGET - -k N"
             )
     search = Search(given, paths, {"--regions": given.regions})
-    from kmatch.cluster import primers_anywhere
     from kmatch.genome import Genome
     from kmatch.results.columns import PrimerRows, RegionRows
     from kmatch.results.formats import FORMATS
     from kmatch.results.output import open_outputs
-    from kmatch.search.primer import PrimerOptions
+    from kmatch.search.primer import PrimerOptions, PrimerSearch
 
     target, background = (Genome(path, keep=False) for path in paths)
     options = given.made(PrimerOptions)
-    begin = partial(primers_anywhere, target, background, given.k, options, search.run)
+    begin = partial(PrimerSearch, target, background, given.k, options)
     rows = PrimerRows(given.k, given.both_strands)
     search.dress(rows)
     with open_outputs(given.output, given.regions) as handles:

@@ -122,18 +122,25 @@ class Search:
             "exchanged?"
         )
 
-    @property
-    def run(self) -> Run:
-        """How it runs."""
-        from kmatch.sequences.variants import Variants
+    @contextmanager
+    def _running(self) -> Iterator[Run]:
+        """Give how it runs; on a cluster it does so as long as the block does."""
+        run = self.given.made(Run)._replace(aligned=self.aligned)
+        if getattr(self.given, "vcf", None):
+            from kmatch.sequences.variants import Variants
 
-        vcf = getattr(self.given, "vcf", None)
-        variants = self.given.made(Variants) if vcf else None
-        return self.given.made(Run)._replace(aligned=self.aligned, variants=variants)
+            run = run._replace(variants=self.given.made(Variants))
+        if self.given.scheduler is None:
+            yield run
+            return
+        from kmatch.cluster import connected
+
+        with connected(self.given.scheduler) as cluster:
+            yield run._replace(cluster=cluster)
 
     @contextmanager
-    def batches(self, begin: Callable[[], Any], label: str) -> Iterator[Iterator[Any]]:
-        """Give the batches of the search begin(), with messages and progress; it ends with the
+    def batches(self, begin: Callable[[Run], Any], label: str) -> Iterator[Iterator[Any]]:
+        """Give the batches of the search begin(run), with messages and progress; it ends with the
         block.
 
         label: of the genome whose reading is the progress.
@@ -142,8 +149,9 @@ class Search:
         with (
             messages.announcing_compiling(),
             messages.progress(label, given.scheduler is not None) as advance,
+            self._running() as run,
         ):
-            search = begin()
+            search = begin(run)
             self.progress, described = search.progress, search.engine.description
             self._device = f" on {described.partition(' (')[0].partition(', ')[0]}"
             messages.detail(f"device: {described}")
@@ -355,7 +363,6 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     search = Search(given, inputs, {"--summary": given.summary}, of_hits=True)
     panel = _panel(given)
     search.search_for(panel, rereads or bool(getattr(given, "vcf", None)))
-    from kmatch.cluster import begin_anywhere
     from kmatch.results.columns import FLANKS, HitRows
     from kmatch.results.columns import VARIANTS as MADE
     from kmatch.results.formats import FORMATS
@@ -363,6 +370,7 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     from kmatch.results.output import open_outputs
     from kmatch.search.panel import pattern_distances
     from kmatch.search.rules import check_ends, check_pam
+    from kmatch.search.search import begin_search
 
     query = Query(problem, panel, **given.values(Query._fields[2:]))
     check_ends(panel, {"--exact-5p": query.exact_5p, "--exact-3p": query.exact_3p})
@@ -376,7 +384,7 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
         _score(scores, query, rows, counts, bool(given.summary or given.summary_only))
     search.dress(rows, MADE if getattr(given, "vcf", None) else ())
     search.aligned = bool(scores) or (search.aligned and not given.summary_only)
-    begin = partial(begin_anywhere, query, search.genomes, search.run, search.regions)
+    begin = partial(begin_search, query, search.genomes, regions=search.regions)
     with ExitStack() as stack, open_outputs(given.output, given.summary) as handles:
         if search.form == "view" or not set(FLANKS).isdisjoint(rows.tsv):
             _look_around(rows, search, stack)

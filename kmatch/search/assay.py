@@ -6,13 +6,11 @@ closest site of each of its oligos is looked for.
 """
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kmatch.arrays import Bools, Floats, Longs, bounds_of
-from kmatch.cluster import begin_anywhere, connected
 from kmatch.errors import APART, check_choice
 from kmatch.genome import Genome, Genomes
 from kmatch.results.assays import SEEN
@@ -23,7 +21,7 @@ from kmatch.search.alignments import with_alignments
 from kmatch.search.best import WINDOW, Window, closest, windows
 from kmatch.search.pcr import PRODUCT, PcrOptions, PcrSearch, site_query
 from kmatch.search.query import RUN, Query, Run
-from kmatch.search.search import Progress
+from kmatch.search.search import Progress, begin_search
 from kmatch.sequences.alphabet import letter_masks
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.primer_pairs import PrimerPairs
@@ -78,11 +76,8 @@ class AssaySearch:
         self._pcr = PcrOptions(options.product, edit=options.edit)
         self._query = site_query(pairs, k, self._pcr)
         self._best = Query("best", pairs.primers)
-        self._stack = ExitStack()
-        if run.scheduler is not None:
-            run = run._replace(scheduler=self._stack.enter_context(connected(run.scheduler)))
-        self.engine = begin_anywhere(self._query, genomes, run).engine
-        if run.device == "auto" and run.scheduler is None:
+        self.engine = begin_search(self._query, genomes, run).engine
+        if run.device == "auto" and run.cluster is None:
             run = run._replace(device=self.engine.name)
         self._run, self.progress = run._replace(aligned=False), Progress(genomes)
         oligos = pairs.primers
@@ -95,9 +90,8 @@ class AssaySearch:
         self.positions = np.zeros((len(oligos.masks), len(SEEN)), np.int64)
 
     def __iter__(self) -> Iterator[AssayBatch]:
-        with self._stack:
-            for window in windows(self._units()):
-                yield self._batch(window)
+        for window in windows(self._units()):
+            yield self._batch(window)
         self._genomes.check_circular()
 
     def _units(self) -> Iterator[tuple[list[str], list[Stretch] | Genome]]:
@@ -157,7 +151,7 @@ class AssaySearch:
         and end, and the SITE of each oligo; and the names of records."""
         pair, names = self._pairs.pair, dict[int, str]()
         found = [np.zeros((0, 5 + ROLES * len(SITE)), np.int64)]
-        sites = begin_anywhere(self._query, window.genomes(self._genomes.circular), self._run)
+        sites = begin_search(self._query, window.genomes(self._genomes.circular), self._run)
         if window.unit is None:
             sites.progress.tell = self.progress.hear
         for batch in PcrSearch(sites, self._pairs, self._pcr).products():
@@ -181,7 +175,7 @@ class AssaySearch:
         """Put the closest site of each oligo of the assays that are missing in genomes to sites."""
         pairs, wanted = self._pairs, missing[:, self._pairs.pair]
         circular = self._genomes.circular
-        hits = closest(window, self._best, wanted, circular, self._run, begin_anywhere)
+        hits = closest(window, self._best, wanted, circular, self._run)
         key = window.units(hits.record) * len(pairs) + pairs.pair[hits.pattern]
         place = (hits.pattern, hits.record, hits.start, hits.end, hits.minus, hits.distance)
         rows = _least(_table(ROLES * key + pairs.role[hits.pattern], hits.distance, *place))

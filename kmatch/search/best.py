@@ -27,9 +27,8 @@ from kmatch.search.ends import DifferenceSearch
 from kmatch.search.panel import (
     ReadingPanel,
     build_reading_panel,
-    distinct_patterns,
     select_patterns,
-    with_copies,
+    warn_of_missing,
 )
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
@@ -58,8 +57,7 @@ class BestSearch(Search[HitBatch]):
         self, query: Query, genomes: Genomes, run: Run = RUN, regions: Regions | None = None
     ) -> None:
         super().__init__(genomes, run, regions)
-        self._patterns, self._copies = distinct_patterns(query.patterns)
-        self._strand = query.strand
+        self._patterns, self._strand = query.patterns, query.strand
         self._rules = Rules(ends=query.ends)
         work = work_of(genomes.expected_letters, self._patterns.lengths, query.strand)
         self.engine, self._published = choose_algorithm("best", self._patterns, run, work)
@@ -67,22 +65,16 @@ class BestSearch(Search[HitBatch]):
 
     def _find(self, genome: Genome) -> Iterable[HitBatch]:
         distances = self._distances(genome)
-        where = f" in {genome.label}" if self.genomes.named else ""
-        for name in self._copies.names_of(distances >= self._patterns.lengths):
-            warn(f"pattern '{name}' matches nowhere{where}")
-        return with_copies(self._hits(genome, distances), self._copies)
+        label = genome.label if self.genomes.named else None
+        warn_of_missing(self._patterns, distances, label)
+        return self._hits(genome, distances)
 
     def _distances(self, genome: Genome) -> Longs:
         """The smallest distance of each pattern, int64[P]; m where none is less."""
         panel, patterns, engine = self._panel, len(self._patterns), self.engine
-        circular = self.genomes.circular
-        longest = int(panel.lengths.max())
-        chunking, hear = self._chunking(longest, longest), self.progress.hear
-        if circular is None:
-            circles, chunks = None, self.noted(chunking.chunks(genome, hear))
-        else:
-            circles = Circles(circular, 2 * longest, unrolled=True)
-            chunks = self.noted(chunking.fresh(circles.parts(genome.parts(hear))), circles)
+        circular, longest = self.genomes.circular, int(panel.lengths.max())
+        circles = Circles(circular, 2 * longest, unrolled=True) if circular else None
+        chunks = self.chunks(self._chunking(longest, longest), genome, circles)
         if self._published:
             found = self._published.smallest_distances(chunks, panel, patterns)
         else:
@@ -115,7 +107,7 @@ class BestSearch(Search[HitBatch]):
         chunking, circular = self._chunking(longest, k), self.genomes.circular
         make = partial(self._search, panel, limits, aligned=self.run.aligned and report == "minima")
         if circular is None:
-            return make(report).run(self.noted(chunking.chunks(genome, self.progress.hear)))
+            return make(report).run(self.chunks(chunking, genome))
         reading = Reading(longest + k, self._patterns.lengths, self._rules, make)
         return reading.run(genome, circular, chunking, self, report)
 
@@ -162,7 +154,7 @@ class BestSearch(Search[HitBatch]):
         k = int(limits.max())
         chunking = self._chunking(int(panel.lengths.max()), k)
         search = self._search(panel, limits, "ends")
-        found = search.smallest(self.noted(chunking.chunks(genome, self.progress.hear)))
+        found = search.smallest(self.chunks(chunking, genome))
         near = found <= limits
         np.minimum.at(distances, panel.pattern[near], found[near])
 
@@ -312,11 +304,10 @@ def closest(
     wanted: Bools,
     circular: Circular | None,
     run: Run,
-    begin: Any = begin_search,
 ) -> HitBatch:
     """The hits of a Query `best` in units, each asked apart, sorted, without alignments.
 
-    wanted: bool[U, P], the units in which each pattern is looked for; begin: as `begin_search`.
+    wanted: bool[U, P], the units in which each pattern is looked for.
     """
     patterns, run = query.patterns, run._replace(aligned=False)
     least = np.tile(patterns.lengths, (len(wanted), 1))
@@ -327,7 +318,7 @@ def closest(
             asked = query._replace(
                 problem="edit", patterns=patterns.take(numbers), k=share, report="minima"
             )
-            for batch in begin(asked, part.genomes(circular), run).everywhere():
+            for batch in begin_search(asked, part.genomes(circular), run).everywhere():
                 batch = batch if record is None else moved(batch, record)
                 batch = replace(batch, pattern=numbers[batch.pattern].astype(np.int32))
                 pairs = window.units(batch.record), batch.pattern

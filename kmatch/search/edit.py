@@ -12,11 +12,7 @@ from kmatch.results.batches import HitBatch
 from kmatch.search.chunks import Chunking, plan_reading
 from kmatch.search.circles import Reading
 from kmatch.search.ends import DifferenceSearch
-from kmatch.search.panel import (
-    build_reading_panel,
-    searched_panel,
-    with_copies,
-)
+from kmatch.search.panel import build_reading_panel, checked_distances
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.rules import checked_rules
@@ -31,21 +27,21 @@ class EditSearch(Search[HitBatch]):
         self, query: Query, genomes: Genomes, run: Run = RUN, regions: Regions | None = None
     ) -> None:
         super().__init__(genomes, run, regions)
-        distinct, self._copies, distances = searched_panel(query)
+        lengths, distances = query.patterns.lengths, checked_distances(query)
         self._rules, k = checked_rules(query, int(distances.max()))
         self._report = query.report or ("ends" if self._rules.pams else "minima")
         check_choice("report", self._report, REPORTS)
-        work = work_of(genomes.expected_letters, distinct.lengths, query.strand)
-        self.engine, self._published = choose_algorithm("edit", distinct, run, work)
+        work = work_of(genomes.expected_letters, lengths, query.strand)
+        self.engine, self._published = choose_algorithm("edit", query.patterns, run, work)
         reach = self._rules.reach
-        self._panel = panel = build_reading_panel(distinct, query.strand, self._rules.leads)
+        self._panel = panel = build_reading_panel(query.patterns, query.strand, self._rules.leads)
         self._limits = np.minimum(distances, k)[panel.pattern]
         layout = (self._published or self.engine).layout
         longest, gap = int(panel.lengths.max()) + reach, max(k + 1, reach)
         plan = plan_reading(longest, k, gap, layout)
         self._chunking = Chunking(plan, self.engine, self.engine.layout.reading_words)
         self._search = self._make(self._report)
-        self._reading = Reading(longest + k, distinct.lengths, self._rules, self._make)
+        self._reading = Reading(longest + k, lengths, self._rules, self._make)
 
     def _make(self, report: str) -> DifferenceSearch:
         # Alignments alone say which of several PAMs stands beside a hit.
@@ -56,10 +52,8 @@ class EditSearch(Search[HitBatch]):
         return DifferenceSearch(self.engine, *search, self.run.way, aligned)
 
     def _find(self, genome: Genome) -> Iterable[HitBatch]:
-        chunking, circular = self._chunking, self.genomes.circular
+        circular = self.genomes.circular
         if circular is None:
-            chunks = self.noted(chunking.chunks(genome, self.progress.hear, self.narrow))
-            found: Iterable[HitBatch] = ahead(self._search.run(chunks), self.engine.threads)
-            return with_copies(found, self._copies)
-        found = self._reading.run(genome, circular, chunking, self, self._report)
-        return with_copies(found, self._copies)
+            chunks = self.chunks(self._chunking, genome)
+            return ahead(self._search.run(chunks), self.engine.threads)
+        return self._reading.run(genome, circular, self._chunking, self, self._report)

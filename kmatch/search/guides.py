@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs
-from kmatch.cluster import begin_anywhere
 from kmatch.errors import InputError, checked_count
 from kmatch.genome import Genome, Genomes
 from kmatch.results.batches import GuideBatch, HitBatch
@@ -16,6 +15,7 @@ from kmatch.results.scores import GUIDE, Specificity
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.rules import Pam, has_scores, load_pams, make_scorer, rules_of
+from kmatch.search.search import begin_search
 from kmatch.sequences.alphabet import complement, encode_text, letter_masks
 from kmatch.sequences.circles import Circular
 from kmatch.sequences.patterns import PatternSet
@@ -73,7 +73,7 @@ class GuideSearch:
         self._specific = {kind: Specificity(kind, self.scorer) for kind in kinds if self.scorer}
         self._counts = Counts(panel, k, self._specific)
         self.rows = HitRows(panel, genomes, side == "5p")
-        self._search = begin_anywhere(query, genomes, run._replace(aligned=scored))
+        self._search = begin_search(query, genomes, run._replace(aligned=scored))
         self.progress, self.engine = self._search.progress, self._search.engine
 
     def __iter__(self) -> Iterator[HitBatch]:

@@ -1,15 +1,20 @@
-"""Patterns and strands as queries, the distances within which they are searched, and repeats."""
+"""Patterns and strands as queries, and the distances within which they are searched."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from kmatch.arrays import Bools, Bytes, Ints, Longs, bounds_of, gather, offsets_in_rows
 from kmatch.engine.queries import QueryArrays, ReadingArrays, reading_arrays, window_arrays
-from kmatch.errors import STRANDS, InputError, check_choice, checked_count, checked_share, shown
-from kmatch.results.batches import HitBatch, joined
+from kmatch.errors import (
+    STRANDS,
+    InputError,
+    check_choice,
+    checked_count,
+    checked_share,
+    shown,
+    warn,
+)
 from kmatch.search.query import Query
 from kmatch.sequences.alphabet import complement, reverse_complement
 from kmatch.sequences.patterns import PatternSet
@@ -69,15 +74,21 @@ def pattern_distances(patterns: PatternSet, k: int | str) -> Longs:
     return np.full(len(patterns), k, np.int64)
 
 
-def check_lengths(patterns: PatternSet) -> None:
-    """Raise InputError for patterns of several lengths."""
-    if len(others := np.flatnonzero(patterns.lengths != patterns.lengths[0])):
+def checked_distances(query: Query) -> Longs:
+    """The k of each pattern of a Query, int64[P].
+
+    Raises InputError for a panel of several lengths and for a k that does not fit.
+    """
+    patterns = query.patterns
+    others = np.flatnonzero(patterns.lengths != patterns.lengths[0])
+    if query.problem == "multi" and len(others):
         first, pattern = patterns[0], patterns[others[0]]
         raise InputError(
             f"pattern '{shown(pattern.name)}' has {len(pattern)} letters and the first one, "
             f"'{shown(first.name)}', {len(first)}: a panel has one length; "
             "search others with kmatch hamming"
         )
+    return pattern_distances(patterns, query.k)
 
 
 def exact_ends(patterns: PatternSet, k: int, ends: tuple[int, int]) -> Bools:
@@ -144,83 +155,9 @@ def select_patterns(patterns: PatternSet, wanted: Bools, strand: str) -> Reading
     return panel._replace(pattern=numbers[panel.pattern].astype(np.int32))
 
 
-class Copies(NamedTuple):
-    """The patterns of a panel that have the letters of each distinct one.
-
-    names: of all patterns; numbers: int32[P], those of copies of distinct pattern d, ascending,
-    from bounds[d] to bounds[d+1], int64[D+1].
-    """
-
-    names: list[str]
-    numbers: Ints
-    bounds: Longs
-
-    def names_of(self, wanted: Bools) -> list[str]:
-        """Names of all copies, in the panel's order, of the patterns for which `wanted` is set."""
-        each = np.repeat(wanted, np.diff(self.bounds))
-        return [self.names[number] for number in np.sort(self.numbers[each])]
-
-
-def distinct_patterns(patterns: PatternSet) -> tuple[PatternSet, Copies]:
-    """The PatternSet without patterns of the same letters, case and U apart, and its Copies."""
-    letters = "\n".join(patterns.sequences).upper().replace("U", "T").split("\n")
-    if len(set(letters)) == len(letters):
-        everything = np.arange(len(letters) + 1)
-        return patterns, Copies(patterns.names, everything[:-1].astype(np.int32), everything)
-    kinds: dict[str, int] = {}
-    kind = np.array([kinds.setdefault(word, len(kinds)) for word in letters])
-    numbers = np.argsort(kind, kind="stable").astype(np.int32)
-    bounds = bounds_of(np.bincount(kind))
-    distinct = patterns.take(numbers[bounds[:-1]].astype(np.int64))
-    return distinct, Copies(patterns.names, numbers, bounds)
-
-
-def searched_panel(query: Query) -> tuple[PatternSet, Copies, Longs]:
-    """The distinct patterns of a Query, their Copies, and the k of each, int64[D].
-
-    Raises InputError for a panel of several lengths and for a k that does not fit.
-    """
-    distinct, copies = distinct_patterns(query.patterns)
-    if query.problem == "multi":
-        check_lengths(distinct)
-    return distinct, copies, pattern_distances(distinct, query.k)
-
-
-def with_copies(batches: Iterable[HitBatch], copies: Copies) -> Iterable[HitBatch]:
-    """The HitBatches of a panel, in order, out of those of its distinct patterns.
-
-    Hits of one interval may be spread over several of these.
-    """
-    none = len(copies.bounds) > len(copies.numbers)
-    return batches if none else (_copied(*part, copies) for part in _whole_intervals(batches))
-
-
-def _whole_intervals(batches: Iterable[HitBatch]) -> Iterator[tuple[HitBatch, Longs]]:
-    """Yield the same hits in batches that do not part those of one interval, and the number of each
-    hit's interval in its batch."""
-    held: list[HitBatch] = []  # hits of the last interval so far
-    for batch in filter(len, batches):
-        batch = joined([*held, batch])
-        number = _intervals(batch)
-        cut = int(np.searchsorted(number, number[-1]))
-        if cut:
-            yield batch.picked(slice(cut)), number[:cut]
-        held = [batch.picked(slice(cut, None))]
-    for batch in held:
-        yield batch, _intervals(batch)
-
-
-def _intervals(batch: HitBatch) -> Longs:
-    """The number of each hit's interval, int64[n], sorted."""
-    columns = np.stack([batch.record, batch.start, batch.end, batch.minus])
-    return np.cumsum(np.any(np.diff(columns, prepend=columns[:, :1]), axis=0))
-
-
-def _copied(batch: HitBatch, interval: Longs, copies: Copies) -> HitBatch:
-    """All copies of hits, by interval and then by pattern."""
-    begins = copies.bounds[batch.pattern]
-    counts = copies.bounds[batch.pattern + 1] - begins
-    pattern = gather(copies.numbers, begins, bounds_of(counts))
-    row = np.repeat(np.arange(len(batch)), counts)
-    order = np.argsort(interval[row] * len(copies.names) + pattern, kind="stable")  # nearly there
-    return replace(batch.picked(row[order]), pattern=pattern[order])
+def warn_of_missing(patterns: PatternSet, least: Longs, genome: str | None) -> None:
+    """Warn of patterns that are nowhere nearer than all their letters; least: int64[P], their
+    smallest distances in a genome, None for the only one."""
+    where = "" if genome is None else f" in {genome}"
+    for number in np.flatnonzero(least >= patterns.lengths).tolist():
+        warn(f"pattern '{patterns.names[number]}' matches nowhere{where}")

@@ -201,13 +201,16 @@ class PrimerSearch:
         self.starts = PrimerStarts(target, k, options)
         self.progress = Progress()
         self.progress.add(self.starts.spans)
-        self.engine, self._published = choose_algorithm("primer", (), run)
-        self._background, self._k, self._options = background, k, options
+        self._search, self._run = (self.starts.known, background, k, options), run
+        self.engine = run.cluster
+        if not run.cluster:
+            self.engine, self._published = choose_algorithm("primer", (), run)
 
     def __iter__(self) -> Iterator[PrimerBatch]:
-        chosen = (self.engine, self._published)
-        search = (self._background, self._k, self._options)
-        raise_bounds(self.starts.known, *search, chosen, self.progress.hear)
+        if self._run.cluster:
+            self._run.cluster.raise_bounds(*self._search, self._run, self.progress)
+        else:
+            raise_bounds(*self._search, (self.engine, self._published), self.progress.hear)
         yield from self.starts.batches()
 
 

@@ -55,8 +55,8 @@ class Run(NamedTuple):
     device: `auto`, `cpu`, `cuda` or `cuda:N`; threads: of the CPU, None for one a core; algorithm:
     `bitplane`, or the name of a published one (see `kmatch.published.registry`); aligned: whether
     hits come with their alignments; way: of `kmatch.engine.ways`, where it serves, None where the
-    search chooses; scheduler: of a Dask cluster that searches in place of
-    this machine, or None; variants: whose haplotypes are searched too, or None.
+    search chooses; cluster: a `kmatch.cluster.Cluster` that searches in place of this machine, or
+    None; variants: whose haplotypes are searched too, or None.
     """
 
     device: str = "auto"
@@ -64,7 +64,7 @@ class Run(NamedTuple):
     algorithm: str = ENGINE
     aligned: bool = True
     way: str | None = None
-    scheduler: Any = None
+    cluster: Any = None
     variants: "Variants | None" = None
 
 

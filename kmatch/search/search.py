@@ -1,6 +1,5 @@
 """A search: an object that is iterated and asked."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import accumulate
@@ -12,8 +11,8 @@ from kmatch.arrays import Longs
 from kmatch.errors import InputError
 from kmatch.genome import Genome, Genomes
 from kmatch.published.registry import ENGINE
-from kmatch.results.batches import HitBatch, SomeBatch, sizes_of
-from kmatch.search.chunks import PackedChunk
+from kmatch.results.batches import SomeBatch, sizes_of
+from kmatch.search.chunks import Chunking, PackedChunk
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
 from kmatch.sequences.chunks import Spans
@@ -88,7 +87,7 @@ class Progress:
         return self._joined[1] + self._gone + int(self._lengths.sum())
 
 
-class Search(ABC, Generic[SomeBatch]):
+class Search(Generic[SomeBatch]):
     """What finds batches in genomes: iterated once, it gives them in order, and can be asked for
     its `progress` meanwhile.
 
@@ -122,9 +121,9 @@ class Search(ABC, Generic[SomeBatch]):
                     batch = replace(batch, origin=batch.origin._replace(number=number, name=name))
                 yield batch
 
-    @abstractmethod
     def _find(self, genome: Genome) -> Iterable[SomeBatch]:
         """The batches of one genome."""
+        raise NotImplementedError
 
     def parts(self, genome: Genome) -> Iterator[Stretch]:
         """The Stretches of a genome, without letters that need no search."""
@@ -135,6 +134,15 @@ class Search(ABC, Generic[SomeBatch]):
     def narrow(self) -> Regions | None:
         """Regions in whose records alone is searched; None for all records."""
         return self.regions if self.narrows else None
+
+    def chunks(
+        self, chunking: Chunking, genome: Genome, circles: Circles | None = None
+    ) -> Iterator[PackedChunk]:
+        """The PackedChunks of a genome, of whose records the search takes note; Circles lay out
+        those that are circular."""
+        if circles is None:
+            return self.noted(chunking.chunks(genome, self.progress.hear, self.narrow))
+        return self.noted(chunking.fresh(circles.parts(self.parts(genome))), circles)
 
     def noted(
         self, chunks: Iterable[PackedChunk], circles: Circles | None = None, first: int = 0
@@ -155,8 +163,16 @@ class Search(ABC, Generic[SomeBatch]):
 
 def begin_search(
     query: Query, genomes: Genomes, run: Run = RUN, regions: Regions | None = None
-) -> Search[HitBatch]:
-    """The search of a Query in genomes on this machine; only its own modules are imported."""
+) -> Any:
+    """The search of a Query in genomes, which is iterated and asked as a Search: on the cluster of
+    a Run or else here, where only its own modules are imported."""
+    if run.variants is not None:
+        from kmatch.search.variants import VariantSearch
+
+        search = begin_search(query, genomes, run._replace(variants=None), regions)
+        return VariantSearch(search, query, run.variants)
+    if run.cluster is not None:
+        return run.cluster.search(query, genomes, run, regions)
     if query.problem == "best":
         from kmatch.search.best import BestSearch, RecordBestSearch
 

@@ -24,7 +24,6 @@ from kmatch.arrays import (
     offsets_in_rows,
     ranked,
 )
-from kmatch.cluster import begin_anywhere
 from kmatch.errors import InputError, warn
 from kmatch.genome import Genome, Genomes
 from kmatch.results.batches import HitBatch, Made, joined, no_hits
@@ -32,7 +31,7 @@ from kmatch.results.output import open_output
 from kmatch.search.panel import pattern_distances
 from kmatch.search.query import Query
 from kmatch.search.rules import load_pams
-from kmatch.search.search import Search
+from kmatch.search.search import Search, begin_search
 from kmatch.sequences.files import check_readable, open_source
 from kmatch.sequences.records import Record, Stretch
 from kmatch.sequences.variants import PLOIDY, Block, VariantReader, Variants, check_reference
@@ -115,7 +114,7 @@ class VariantSearch:
     def _search_in(self, stretches: Sequence[Stretch], query: Query, aligned: bool) -> HitBatch:
         genomes = Genomes([Genome.of_stretches("windows of variants", stretches)], named=False)
         run = self._search.run._replace(aligned=aligned)
-        return joined([no_hits(), *begin_anywhere(query, genomes, run)])
+        return joined([no_hits(), *begin_search(query, genomes, run)])
 
     def _lifted(self, windows: "Windows", samples: list[str]) -> HitBatch:
         """The hits of windows that the reference has not, in its coordinates, of record 0."""

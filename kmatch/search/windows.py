@@ -29,11 +29,10 @@ from kmatch.search.circles import windows_once
 from kmatch.search.panel import (
     Panel,
     build_panel,
+    checked_distances,
     exact_ends,
     panel_letters,
-    searched_panel,
     wanted_strands,
-    with_copies,
 )
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
@@ -66,15 +65,18 @@ class WindowSearch(Search[HitBatch]):
         self, query: Query, genomes: Genomes, run: Run = RUN, regions: Regions | None = None
     ) -> None:
         super().__init__(genomes, run, regions)
-        distinct, self._copies, distances = searched_panel(query)
+        patterns, distances = query.patterns, checked_distances(query)
         pams = load_pams(query.pam, query.pam_side)
-        work = work_of(genomes.expected_letters, distinct.lengths, query.strand)
-        self.engine, published = choose_algorithm(query.problem, distinct, run, work)
+        work = work_of(genomes.expected_letters, patterns.lengths, query.strand)
+        self.engine, published = choose_algorithm(query.problem, patterns, run, work)
         self._ways: list[tuple[Longs, Any]] = []  # numbers of patterns, and how they are searched
         for k in sorted(set(distances.tolist())):
             numbers = np.flatnonzero(distances == k)
-            part = query._replace(patterns=distinct.take(numbers), k=k)
-            for some, way in _ways(self.engine, published, part, pams, run):
+            part = query._replace(patterns=patterns.take(numbers), k=k)
+            if published:
+                self._ways.append((numbers, published.windows_search(part, pams, run.aligned)))
+                continue
+            for some, way in _ways(self.engine, part, pams, run):
                 self._ways.append((numbers[some], way))
         self._longest = max(int(way.panel.lengths.max()) for _, way in self._ways)
         queries = sum(way.queries for _, way in self._ways)
@@ -83,14 +85,10 @@ class WindowSearch(Search[HitBatch]):
         self._chunking = Chunking(plan, self.engine)
 
     def _find(self, genome: Genome) -> Iterable[HitBatch]:
-        threads, chunking = self.engine.threads, self._chunking
-        if self.genomes.circular is None:
-            chunks = self.noted(chunking.chunks(genome, self.progress.hear, self.narrow))
-            return with_copies(ahead(self._in_chunks(chunks), threads), self._copies)
-        circles = Circles(self.genomes.circular, self._longest - 1)
-        chunks = self.noted(chunking.fresh(circles.parts(self.parts(genome))), circles)
-        batches = ahead(self._in_chunks(chunks), threads)
-        return with_copies(windows_once(batches, circles), self._copies)
+        circular, threads = self.genomes.circular, self.engine.threads
+        circles = None if circular is None else Circles(circular, self._longest - 1)
+        batches = ahead(self._in_chunks(self.chunks(self._chunking, genome, circles)), threads)
+        return windows_once(batches, circles) if circles else batches
 
     def _in_chunks(self, chunks: Iterable[PackedChunk]) -> Generator[HitBatch]:
         """Yield the hits in chunks: those of several ways chunk by chunk, put in order."""
@@ -110,43 +108,52 @@ class WindowSearch(Search[HitBatch]):
 
 
 def _ways(
-    engine: Any, published: Any, query: Query, pams: Sequence[Pam], run: Run
-) -> list[tuple[Any, Any]]:
-    """The ways to search for patterns within one k, each with the patterns that it is for: that of
-    a published algorithm, the one that is asked for where it serves, or the fastest."""
-    patterns, aligned, way = query.patterns, run.aligned, "scan"
-    if published:
-        return [(slice(None), published.windows_search(query, pams, aligned))]
+    engine: Any, query: Query, pams: Sequence[Pam], run: Run
+) -> Iterator[tuple[Any, "Windows | Sites"]]:
+    """Yield how patterns are searched within one k, by the way that is asked for where it serves,
+    or else the fastest, each with the numbers of the patterns that it is for."""
+    patterns, way, everything = query.patterns, "scan", slice(None)
     if query.problem == "multi":
         length, k = len(patterns[0]), int(query.k)
         way = run.way or window_way(engine.name, len(patterns), length, k, len(pams))
         if way == "lookup" and (engine.name != "cpu" or length > LONGEST):
             way = "scan"
     if len(pams) > 1 or (pams and way != "scan"):
-        return [(slice(None), Sites(engine, query, aligned, pams))]
-    if way != "lookup":
-        return [(slice(None), Windows(engine, query, aligned, pams))]
-    masks = patterns.masks.reshape(len(patterns), -1)
-    plain = (masks & (masks - 1) == 0).all(axis=1)
-    kinds = [(np.flatnonzero(plain), Seeds), (np.flatnonzero(~plain), Windows)]
-    return [
-        (numbers, kind(engine, query._replace(patterns=patterns.take(numbers)), aligned))
-        for numbers, kind in kinds
-        if len(numbers)
-    ]
+        yield everything, Sites(engine, query, run.aligned, pams)
+    elif way != "lookup":
+        yield everything, Windows(engine, query, run.aligned, pams)
+    else:
+        masks = patterns.masks.reshape(len(patterns), -1)
+        plain = (masks & (masks - 1) == 0).all(axis=1)  # of A, C, G and T alone
+        for numbers in filter(len, (np.flatnonzero(plain), np.flatnonzero(~plain))):
+            part = query._replace(patterns=patterns.take(numbers))
+            yield numbers, Windows(engine, part, run.aligned, (), bool(plain[numbers[0]]))
 
 
 class Windows:
     """Compares every window of chunks with every pattern.
 
     engine: of a device; query: of patterns within one k; pams: one that must stand beside every
-    pattern, or none.
+    pattern, or none; looked_up: whether patterns of A, C, G and T, of one length, are looked up, on
+    the CPU, where a scan would compare all.
     """
 
-    def __init__(self, engine: Any, query: Query, aligned: bool, pams: Sequence[Pam] = ()) -> None:
+    def __init__(
+        self,
+        engine: Any,
+        query: Query,
+        aligned: bool,
+        pams: Sequence[Pam] = (),
+        looked_up: bool = False,
+    ) -> None:
         patterns = query.patterns
         self._engine, self._k, self._aligned = engine, int(query.k), aligned
         self._exact = exact_ends(patterns, self._k, query.ends)
+        self._tables = None
+        if looked_up:
+            length, strands = len(patterns[0]), wanted_strands(query.strand)
+            masks = patterns.masks.reshape(-1, length)
+            self._tables = window_tables(masks, self._exact[:length], self._k, strands)
         for pam in pams:
             self._exact = pam.beside(self._exact, True, len(patterns))
             patterns = pam.join(patterns)
@@ -167,28 +174,19 @@ class Windows:
             )
 
     def _start(self, chunk: PackedChunk, capacity: int) -> Scan:
-        return _scan(self._engine, self._letters, self._k, chunk, capacity)
+        def scan() -> Scan:
+            return start_scan(self._engine, self._letters, self._k, chunk, capacity)
+
+        if self._tables is None:
+            return scan()
+        chunk.unpack(self._engine)
+        return or_scan(self._engine.start_lookup(chunk.view(), self._tables, capacity), scan)
 
 
-def _scan(engine: Any, letters: QueryArrays, k: int, chunk: Any, capacity: int) -> Scan:
+def start_scan(engine: Any, letters: QueryArrays, k: int, chunk: Any, capacity: int) -> Scan:
     """Start the scan of a PackedChunk, or of a SiteChunk, for queries within k."""
     scan: Scan = engine.start_scan(chunk.text(letters.masks, engine), letters, k, capacity)
     return scan
-
-
-class Seeds(Windows):
-    """Looks patterns of A, C, G and T, of one length, up on the CPU."""
-
-    def __init__(self, engine: Any, query: Query, aligned: bool) -> None:
-        super().__init__(engine, query, aligned)
-        length, strands = len(query.patterns[0]), wanted_strands(query.strand)
-        masks, exact = query.patterns.masks.reshape(-1, length), self._exact[:length]
-        self._tables = window_tables(masks, exact, self._k, strands)
-
-    def _start(self, chunk: PackedChunk, capacity: int) -> Scan:
-        chunk.unpack(self._engine)
-        lookup = self._engine.start_lookup(chunk.view(), self._tables, capacity)
-        return or_scan(lookup, lambda: super(Seeds, self)._start(chunk, capacity))
 
 
 def window_batches(
@@ -236,38 +234,39 @@ class Sites:
     queries = 1  # the sites of a PAM are few, however many the patterns
 
     def __init__(self, engine: Any, query: Query, aligned: bool, pams: Sequence[Pam]) -> None:
-        self._pam, patterns = united(pams), query.patterns
-        self._engine, self._aligned, self._kinds = engine, aligned, len(pams)
-        self._k, self._length = int(query.k), len(patterns[0])
-        self.panel = build_panel(self._pam.join(patterns), query.strand)
+        self.pam, patterns = united(pams), query.patterns
+        self.engine, self._aligned, self._kinds = engine, aligned, len(pams)
+        self._k, self.length = int(query.k), len(patterns[0])
+        self.panel = build_panel(self.pam.join(patterns), query.strand)
         self._strands = np.array(wanted_strands(query.strand), np.uint8)
-        sites = [pam.site(self._length, minus) for minus in self._strands for pam in pams]
+        sites = [pam.site(self.length, minus) for minus in self._strands for pam in pams]
         masks, shifts = (np.concatenate(column) for column in zip(*sites, strict=True))
         bounds = bounds_of([len(each) for each, _ in sites])
-        pam = window_arrays(masks, bounds, np.ones(len(masks), bool), 0, shifts)
-        self._find = partial(_scan, engine, pam, 0)  # sites in a chunk
+        self._pams = window_arrays(masks, bounds, np.ones(len(masks), bool), 0, shifts)
         exact = exact_ends(patterns, self._k, query.ends)
-        letters = window_arrays(patterns.masks, patterns.begins, exact, self._k)
-        self._match = partial(_scan, engine, letters, self._k)  # patterns beside sites
-        self._patterns = len(patterns)
-        self._site_coding = Coding(len(sites), 0)
+        self._letters = window_arrays(patterns.masks, patterns.begins, exact, self._k)
+        self._patterns, self._site_coding = len(patterns), Coding(len(sites), 0)
         self._sites = Scanner(engine, self._site_coding)
         self._hits = Scanner(engine, Coding(len(patterns), self._k))
 
     def run(self, chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
-        engine = self._engine
-        found = self._hits.scan(self._site_chunks(chunks), self._match)
-        for sites, codes in codes_ahead(found, engine.threads):
+        start = partial(start_scan, self.engine, self._letters, self._k)
+        found = self._hits.scan(self._site_chunks(chunks), start)
+        coding, queries = (self._patterns, self._k + 1), len(self.panel.lengths)
+        for sites, codes in codes_ahead(found, self.engine.threads):
             if len(codes):  # otherwise there are kernels to load for nothing
-                self._place(codes, sites)
-                rest = (self.panel, self._k, engine, self._aligned)
+                at = sites.position, sites.minus - self._strands[0]
+                given = codes, coding, at, queries
+                self.engine.workers.run(place_windows, slabs(len(codes)), *given)
+                rest = (self.panel, self._k, self.engine, self._aligned)
                 yield from window_batches(codes, sites.chunk, *rest)
 
     def _site_chunks(self, chunks: Iterable[PackedChunk]) -> Iterator["SiteChunk"]:
         """Yield the SiteChunks of PackedChunks, in order."""
-        most = max(self._engine.layout.site_letters // self._length, 1)
-        for chunk, codes in self._sites.scan(chunks, self._find):
+        most = max(self.engine.layout.site_letters // self.length, 1)
+        start = partial(start_scan, self.engine, self._pams, 0)
+        for chunk, codes in self._sites.scan(chunks, start):
             position, query, _ = self._site_coding.decode(codes)
             strand = query // self._kinds
             if self._kinds > 1:  # several PAMs at one site
@@ -275,19 +274,11 @@ class Sites:
                 position, strand = position[new], strand[new]
             own = np.searchsorted(position, chunk.length)
             if own * UNPACKED > chunk.length:
-                chunk.unpack(self._engine)
+                chunk.unpack(self.engine)
             for first in range(0, own, most):
                 rows = slice(first, min(first + most, own))
-                minus = self._strands[strand[rows]]
-                yield SiteChunk(chunk, position[rows], minus, self._pam, self._length, self._engine)
+                yield SiteChunk(self, chunk, position[rows], self._strands[strand[rows]])
             chunk.letters = NO_LETTERS
-
-    def _place(self, codes: Longs, sites: "SiteChunk") -> None:
-        """Turn codes of sites and patterns into those of windows in the chunk."""
-        at = sites.position, sites.minus - self._strands[0]
-        coding, queries = (self._patterns, self._k + 1), len(self.panel.lengths)
-        workers = self._engine.workers
-        workers.run(place_windows, slabs(len(codes)), codes, coding, at, queries)
 
 
 class SiteChunk:
@@ -297,22 +288,13 @@ class SiteChunk:
     it; minus: uint8[n], their strand. `length` is the number of sites.
     """
 
-    def __init__(
-        self,
-        chunk: PackedChunk,
-        position: Longs,
-        minus: Bytes,
-        pam: Pam,
-        letters: int,
-        engine: Engine,
-    ) -> None:
-        self.chunk, self.position, self.minus = chunk, position, minus
-        self.length = len(position)
-        self._pam, self._letters = pam, letters
+    def __init__(self, sites: Sites, chunk: PackedChunk, position: Longs, minus: Bytes) -> None:
+        self._sites, self.chunk, self.position, self.minus = sites, chunk, position, minus
+        self.length, engine, letters = len(position), sites.engine, sites.length
         lanes = round_up(self.length, 2 * LANES_PER_WORD)  # even words: a GPU copies two at once
         geometry = Geometry(lanes // LANES_PER_WORD, letters, 0)
         windows = np.zeros(geometry.letters + LANES_PER_WORD, np.uint8)
-        begins = position + pam.skipped(minus)
+        begins = position + sites.pam.skipped(minus)
         bounds = letters * np.arange(self.length + 1)
         given = chunk.plain, chunk.letters, begins, minus, bounds, LETTERS, windows
         engine.workers.run(read_windows, slabs(self.length), *given)
@@ -326,5 +308,4 @@ class SiteChunk:
     def part(self, begin: int, end: int, engine: Engine) -> "SiteChunk":
         """The SiteChunk of sites begin … end−1."""
         rows = slice(begin, end)
-        sites = (self.position[rows], self.minus[rows])
-        return SiteChunk(self.chunk, *sites, self._pam, self._letters, engine)
+        return SiteChunk(self._sites, self.chunk, self.position[rows], self.minus[rows])
