@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -41,7 +41,6 @@ SHARES = 4  # tasks for each thread, where there are records or patterns enough
 LEAST, MOST = 1 << 18, 1 << 24  # letters of a piece
 STARTS = 1 << 12  # starts of primers in a group, at least
 ROWS = 1 << 16  # hits handed on at a time
-OPEN = 8  # packed genomes that a worker keeps mapped
 Group = tuple[int, int]  # the number of a group of the patterns, and how many groups there are
 
 
@@ -71,13 +70,6 @@ def shared_file(genome: Genome) -> SharedFile | None:
     return SharedFile(path, found.st_size, found.st_mtime_ns, checksum)
 
 
-def _opened(path: str) -> Genome:
-    return Genome(path, keep=False)
-
-
-_mapped = lru_cache(OPEN)(_opened)  # packed genomes stay mapped
-
-
 class Piece(NamedTuple):
     """Whole records of a genome.
 
@@ -100,7 +92,7 @@ class Piece(NamedTuple):
             return Genome.of_packed(self.label, bytearray(self.content))
         assert self.file is not None
         try:
-            genome = (_opened if self.file.checksum is None else _mapped)(self.file.path)
+            genome = Genome(self.file.path, keep=False)
             if shared_file(genome) != self.file:
                 return None
         except (OSError, InputError):
@@ -415,17 +407,12 @@ def connected(scheduler: Any) -> Iterator[Cluster]:
             raise ClusterError("the Client is asynchronous or closed; give one that is neither")
         yield Cluster(scheduler)
         return
-    address = "an address such as tcp://host:8786"
-    if not isinstance(scheduler, str | os.PathLike):
+    named = isinstance(scheduler, str | os.PathLike)
+    where = "address" if named and "://" in str(scheduler) else "scheduler_file"
+    if not named or (where == "scheduler_file" and not os.path.isfile(scheduler)):
         raise ClusterError(
-            f"scheduler is {scheduler!r}; give {address}, the path of a scheduler file, or a "
-            "distributed.Client"
-        )
-    where = "address" if "://" in str(scheduler) else "scheduler_file"
-    if where == "scheduler_file" and not os.path.isfile(scheduler):
-        raise ClusterError(
-            f"scheduler {scheduler}: no such file; give {address}, or the file that dask scheduler "
-            "--scheduler-file writes"
+            f"scheduler {scheduler!r}: no such file; give an address such as tcp://host:8786, the "
+            "file that dask scheduler --scheduler-file writes, or a distributed.Client"
         )
     with ExitStack() as stack:
         log = logging.getLogger("distributed")  # which says on standard error what errors say too

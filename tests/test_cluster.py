@@ -272,8 +272,8 @@ def test_another_version_is_refused():
     "scheduler, said",
     [
         ("tcp://127.0.0.1:9", "no Dask scheduler answers at tcp://127.0.0.1:9"),
-        ("nowhere.json", "nowhere.json: no such file"),
-        (7, "scheduler is 7; give an address"),
+        ("nowhere.json", "'nowhere.json': no such file; give an address"),
+        (7, "scheduler 7: no such file"),
     ],
 )
 def test_schedulers_that_are_none(data, scheduler, said, monkeypatch):

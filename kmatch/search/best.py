@@ -135,7 +135,8 @@ class BestSearch(Search[HitBatch]):
         wanted = limits <= most
         while wanted.any():
             panel = select_patterns(self._patterns, wanted, self._strand)
-            self._lower(distances, genome, panel, limits[panel.pattern])
+            for batch in self._within(genome, panel, limits[panel.pattern], "ends"):
+                np.minimum.at(distances, batch.pattern, batch.distance)
             wanted &= (distances == lengths) & (limits < most)
             if step == 1 and (long := lengths[wanted].max(initial=0)) >= LONG:
                 warn(
@@ -144,19 +145,6 @@ class BestSearch(Search[HitBatch]):
                 )
             limits, step = np.minimum(limits + step, most), 2 * step
         return distances
-
-    def _lower(self, distances: Longs, genome: Genome, panel: ReadingPanel, limits: Longs) -> None:
-        """Lower distances to those that a panel's patterns have somewhere within limits."""
-        if self.genomes.circular is not None:
-            for batch in self._within(genome, panel, limits, "ends"):
-                np.minimum.at(distances, batch.pattern, batch.distance)
-            return
-        k = int(limits.max())
-        chunking = self._chunking(int(panel.lengths.max()), k)
-        search = self._search(panel, limits, "ends")
-        found = search.smallest(self.chunks(chunking, genome))
-        near = found <= limits
-        np.minimum.at(distances, panel.pattern[near], found[near])
 
 
 def smallest_distances(

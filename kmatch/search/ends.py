@@ -61,11 +61,8 @@ class Source(NamedTuple):
         return self.chunk.view(self.before)
 
 
-class Released(NamedTuple):
-    """Rows that no later one precedes, in any order, and by number the chunks that they are in."""
-
-    rows: RowArray
-    sources: dict[int, Source]
+# Rows that no later one precedes, in any order, and by number the chunks that they are in.
+Released = tuple[RowArray, dict[int, Source]]
 
 
 class DifferenceSearch:
@@ -115,7 +112,8 @@ class DifferenceSearch:
     def run(self, chunks: Iterable[PackedChunk]) -> Generator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
         released = self._released(chunks)
-        for rows, sources in ahead(released, self._engine.threads, "kmatch rows", _rows_of):
+        threads = self._engine.threads
+        for rows, sources in ahead(released, threads, "kmatch rows", lambda each: len(each[0])):
             for part in by_source(in_order(rows, len(self._query.limits))):
                 for first in range(0, len(part), self._most):
                     yield self._batch(sources, part[first : first + self._most])
@@ -145,20 +143,6 @@ class DifferenceSearch:
         found = self._scanner.scan(looked_at(), self._scans.start)
         # What rules decide about holds on to chunks.
         return found if self._bound else codes_ahead(found, self._engine.threads)
-
-    def smallest(self, chunks: Iterable[PackedChunk]) -> Longs:
-        """The smallest distance of each query over all chunks that is within its limit, int64[Q];
-        one more than the limit where none is."""
-        found = self._query.limits + 1
-        self._begin()
-        for number, (chunk, codes) in enumerate(self.find_codes(chunks)):
-            self._sources.clear()
-            for ends, _, _ in self._ends(number, chunk, codes):
-                np.minimum.at(found, ends[1], ends[2])
-        for source in self._sources.values():
-            rest = self._chosen(source, self._held)
-            np.minimum.at(found, rest[1], rest[2])
-        return found
 
     def _ends(
         self, number: int, chunk: PackedChunk, codes: Longs
@@ -296,7 +280,7 @@ class DifferenceSearch:
             is_open = rows["reach"] > coordinate
             ready = ~is_open & (rows["start"] < rows["first"][is_open].min(initial=coordinate))
         rows, self._waiting = split_rows(rows, ready)
-        return Released(rows, dict(self._sources))
+        return rows, dict(self._sources)
 
     def _batch(self, sources: dict[int, Source], rows: RowArray) -> HitBatch:
         """The hits of rows, sorted, of one chunk; sources: chunks by number, with that one."""
@@ -317,7 +301,3 @@ class DifferenceSearch:
             )
             self._trace(source, (position - chunk.base, query, distance), columns)
         return hit_batch(chunk.spans, intervals, kinds, columns)
-
-
-def _rows_of(released: Released) -> int:
-    return len(released.rows)

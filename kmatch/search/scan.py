@@ -8,7 +8,7 @@ becomes denser.
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from typing import Protocol, Self, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -32,23 +32,14 @@ HITS_AHEAD = 1 << 16
 Item = TypeVar("Item")
 
 
-class Divided(Protocol):
-    """A chunk of `length` positions that can be cut into parts, as a Scanner needs it."""
-
-    length: int
-
-    def part(self, begin: int, end: int, engine: Engine) -> Self:
-        """The part that owns positions begin … end−1."""
-
-
-Chunk = TypeVar("Chunk", bound=Divided)
-Start = Callable[[Chunk, int], Scan]
+Start = Callable[[Any, int], Scan]
 
 
 class Scanner:
     """Scans chunks for hit codes.
 
-    engine: of a device; coding: of the hits.
+    engine: of a device; coding: of the hits. A chunk has a `length` in positions, and
+    part(begin, end, engine), the part of it that owns these.
     """
 
     def __init__(self, engine: Engine, coding: Coding) -> None:
@@ -60,7 +51,7 @@ class Scanner:
         """Cut chunks as if so many hits a position had been seen."""
         self._density = max(density, self._density)
 
-    def scan(self, chunks: Iterable[Chunk], start: Start[Chunk]) -> Generator[tuple[Chunk, Longs]]:
+    def scan(self, chunks: Iterable[Any], start: Start) -> Generator[tuple[Any, Longs]]:
         """Yield (chunk, codes): each PackedChunk, or its parts in order, with its sorted codes.
 
         start(chunk, capacity) starts an engine's scan of a chunk.
@@ -70,10 +61,10 @@ class Scanner:
         return self._in_turn(parts, start, AHEAD if queues == 1 else DEEP * queues)
 
     def _in_turn(
-        self, parts: Iterable[Chunk], start: Start[Chunk], ahead: int
-    ) -> Generator[tuple[Chunk, Longs]]:
+        self, parts: Iterable[Any], start: Start, ahead: int
+    ) -> Generator[tuple[Any, Longs]]:
         """The same of parts of chunks, of which `ahead` are scanned beside the one reported."""
-        pending: deque[tuple[Chunk, Scan]] = deque()
+        pending: deque[tuple[Any, Scan]] = deque()
         try:
             for part in parts:
                 pending.append((part, start(part, self._capacity)))
@@ -85,16 +76,14 @@ class Scanner:
             for _, scan in pending:
                 scan.stop()
 
-    def _parts(self, chunk: Chunk) -> Iterable[Chunk]:
+    def _parts(self, chunk: Any) -> Iterable[Any]:
         many = int(self._density * MARGIN * chunk.length / self._capacity) + 1
         many = min(many, chunk.length)
         if many == 1:
             return [chunk]
         return self._cut(chunk, np.arange(1, many) * chunk.length // many)
 
-    def _finish(
-        self, chunk: Chunk, scan: Scan, start: Start[Chunk]
-    ) -> Iterator[tuple[Chunk, Longs]]:
+    def _finish(self, chunk: Any, scan: Scan, start: Start) -> Iterator[tuple[Any, Longs]]:
         found = scan.found()
         seen = (len(found.codes) + found.lost) / max(found.share, 1e-9)
         self._density = max(seen / chunk.length, FADING * self._density)
@@ -111,7 +100,7 @@ class Scanner:
             parts = self._cut(chunk, cuts if len(cuts) else [chunk.length // 2])
             yield from self._in_turn(parts, start, AHEAD)
 
-    def _cut(self, chunk: Chunk, cuts: Iterable[int]) -> Iterator[Chunk]:
+    def _cut(self, chunk: Any, cuts: Iterable[int]) -> Iterator[Any]:
         begins, ends = [0, *cuts], [*cuts, chunk.length]
         for begin, end in zip(begins, ends, strict=True):
             yield chunk.part(int(begin), int(end), self._engine)

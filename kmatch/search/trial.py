@@ -1,5 +1,6 @@
 """Chunks searched for differences by look-ups or scans, whichever a trial shows to be faster."""
 
+from collections.abc import Callable
 from time import thread_time
 from typing import Any
 
@@ -65,24 +66,23 @@ class DifferenceScans:
         engine = choose_engine("cpu", threads=1)
         middle = (chunk.length - ways.TRIAL) // 2
         tiny, part = (chunk.part(middle, middle + n, engine) for n in (1, ways.TRIAL))
-        self._scan_beside(tiny, engine)  # loads the kernels
-        began = thread_time()
-        ends = self._scan_beside(part, engine)
-        scanned = (thread_time() - began) * chunk.length / ways.TRIAL
-        density = ends / ways.TRIAL
-        if lookup.seconds > scanned:
-            return density
-        began = thread_time()
-        tables = lookup.tables()
-        looked_up = thread_time() - began
-        self._look_up(tiny, tables, engine)
-        began = thread_time()
-        self._look_up(part, tables, engine)
-        looked_up += (thread_time() - began) * chunk.length / ways.TRIAL
-        if looked_up > scanned:
-            return density
-        self._tables = tables
-        return 0.0
+
+        def time(search: Callable[..., Any], *given: Any) -> tuple[float, Any]:
+            """The seconds that a search of the chunk will take, and what it gives for the part."""
+            search(tiny, *given, engine)  # loads the kernels
+            began = thread_time()
+            found = search(part, *given, engine)
+            return (thread_time() - began) * chunk.length / ways.TRIAL, found
+
+        scanned, ends = time(self._scan_beside)
+        if lookup.seconds <= scanned:
+            began = thread_time()
+            tables = lookup.tables()
+            made = thread_time() - began
+            if made + time(self._look_up, tables)[0] <= scanned:
+                self._tables = tables
+                return 0.0
+        return float(ends / ways.TRIAL)
 
     def _scan_beside(self, chunk: PackedChunk, engine: Any) -> int:
         """Scan a chunk for ends, and look for PAMs beside these; returns how many there are."""
