@@ -50,105 +50,102 @@ def test_the_package_hands_on_what_it_says():
         kmatch.nonsense  # noqa: B018
 
 
-HITS = call(kmatch.hamming, GENOME, ["ACGTAC"], 0)
+# What is called, but for what it has below, and what is said.
+USUAL = {
+    "primer": {"target": GENOME, "background": GENOME, "k": 2},
+    "pcr": {"genome": GENOME, "primers": PRIMERS, "k": 0},
+} | {
+    name: {"genome": GENOME, "patterns": ["ACGT"], "k": 1} for name in ("hamming", "multi", "edit")
+}
+TWO = {"short one": "ACGT", "long": "ACGTACGT"}  # patterns of unequal length
+BAD = """
+hamming strand="x" | unknown strand 'x'; use both, \\+ or -
+multi strand="x" | strand 'x'
+edit strand=None | unknown strand None
+edit report="most" | unknown report 'most'; use minima, ends or loci
+hamming threads=0 | 0 threads cannot search; give 1 or more
+edit threads=1.5 | threads is 1.5; give a whole number
+hamming algorithm="magic" | 'magic'; hamming has bitplane, sequential
+hamming exact_5p=5 | 'ACGT' has 4 letters: exact_5p 5 asks for more
+multi exact_3p=5 | 'ACGT' has 4 letters: exact_3p 5 asks for more
+hamming exact_3p=0.5 | exact_3p is 0.5; give a whole number
+multi pam=3 | the PAM is 3; give its letters
+multi pam="NXG" | PAM 'NXG': 'X' at position 2
+multi pam="" | the PAM is empty
+multi pam_side="left" | unknown side of the PAM 'left'; use 3p or 5p
+multi pam="NGG", k=4 | 'ACGT'.* k = 4
+multi pam=["NGGG", "GG"], algorithm="sequential" | NGGG and GG have different lengths
+edit patterns=TWO, k=4 | short one.* k = 4
+edit patterns=TWO, k=5 | k = 5
+edit patterns=TWO, k=-1 | k is -1
+edit patterns={"b": "ACG", "c": "AC"}, k=3 | 'b' has 3 letters: k = 3
+multi patterns=TWO | pattern 'long' has 8 letters
+hamming patterns=[] | no patterns
+hamming patterns={} | no patterns
+hamming patterns="" | is empty
+hamming patterns=[b"ACGT"] | sequences and names are str
+hamming patterns=["ACGT", 3] | sequences and names are str
+hamming patterns={3: "ACGT"} | sequences and names are str
+hamming patterns={"a": None} | sequences and names are str
+hamming patterns=5 | give a sequence, a list, a dict or a path
+hamming patterns=None | give a sequence, a list, a dict or a path
+hamming limit=0 | limit
+hamming limit=1.5 | limit
+hamming limit="1" | limit
+hamming circular=1 | circular is 1
+hamming genome=np.zeros(4, np.uint8) | from_records
+hamming genome=[None] | from_records
+hamming regions=[("two", 0, 3)] | 'two' of records in memory has 0 letters
+edit k="100%" | less than 100%
+edit k="x%" | %
+edit k="-5%" | %
+edit k="1e1%" | %
+edit k="10 %" | %
+edit k="2" | whole number
+hamming device="gpu" | unknown device
+hamming device="cuda:x" | unknown device
+hamming device=None | unknown device
+pcr primers={} | no primers were given
+pcr primers=["ACGT", "ACGT"] | give a path or a dict
+pcr primers={"a": "ACGT"} | give \\(forward, reverse\\)
+pcr primers={"a": ("ACGT",)} | give \\(forward, reverse\\)
+pcr primers={"a": ("ACGT", 5)} | sequences are str
+pcr primers={"a": ("ACGT", ["ACGT", 5])} | sequences are str
+primer k=0 | k is 0; it must be 1 or more
+primer k=1.5 | k is 1.5; give a whole number
+primer k=3, max_length=2 | the maximum length 2 is less than k = 3
+primer max_length=0 | 1 or more
+primer min_length=0 | the minimum length is 0; it must be 1 or more
+primer min_length=9, max_length=5 | 9 is more than the maximum 5
+primer gc=(40, 60) | GC content is a share: give 0 to 1, not 40
+primer gc=(-0.5, 0.5) | GC content is a share
+primer gc=(0.6, 0.4) | GC content
+primer tm=60 | melting temperature is 60; give two numbers
+primer tm=(70, 60) | the least, 70, is more than the most, 60
+primer tm=(float("nan"), 60) | melting temperature is .*nan
+primer background_strand="-" | unknown background strand '-'; use both or \\+
+primer algorithm="guess" | guess
+"""
 NUMBERS = (1.5, "1", True, None, -1, 2**31, [1])
-# What is called, with which arguments, and what is said. TWO are patterns of unequal length.
-TWO = {"short one": "ACGT", "long": "ACGTACGT"}
-BAD = [
-    *((each, (GENOME, ["ACGT"], k), {}, "^k is ") for each in FUNCTIONS[:3] for k in NUMBERS),
-    *(
-        (function, (GENOME, ["ACGT"], 1), options, message)
-        for function, options, message in (
-            (api.hamming, {"strand": "x"}, "unknown strand 'x'; use both, \\+ or -"),
-            (api.multi, {"strand": "x"}, "strand 'x'"),
-            (api.edit, {"strand": None}, "unknown strand None"),
-            (api.edit, {"report": "most"}, "unknown report 'most'; use minima, ends or loci"),
-            (api.hamming, {"threads": 0}, "0 threads cannot search; give 1 or more"),
-            (api.edit, {"threads": 1.5}, "threads is 1.5; give a whole number"),
-            (api.hamming, {"algorithm": "magic"}, "'magic'; hamming has bitplane, sequential"),
-            (api.hamming, {"exact_5p": 5}, "'ACGT' has 4 letters: exact_5p 5 asks for more"),
-            (api.multi, {"exact_3p": 5}, "'ACGT' has 4 letters: exact_3p 5 asks for more"),
-            (api.hamming, {"exact_3p": 0.5}, "exact_3p is 0.5; give a whole number"),
-            (api.multi, {"pam": 3}, "the PAM is 3; give its letters"),
-            (api.multi, {"pam": "NXG"}, "PAM 'NXG': 'X' at position 2"),
-            (api.multi, {"pam": ""}, "the PAM is empty"),
-            (api.multi, {"pam_side": "left"}, "unknown side of the PAM 'left'; use 3p or 5p"),
-            (api.multi, {"pam": "NGG", "k": 4}, "'ACGT'.* k = 4"),
-            (
-                api.multi,
-                {"pam": ["NGGG", "GG"], "algorithm": "sequential"},
-                "NGGG and GG have different lengths",
-            ),
-            *((api.edit, {"patterns": TWO, "k": k}, "k (= [45]|is -1)") for k in (4, 5, -1)),
-            (api.edit, {"patterns": TWO, "k": 4}, "short one"),
-            (api.edit, {"patterns": {"b": "ACG", "c": "AC"}, "k": 3}, "'b' has 3 letters: k = 3"),
-            (api.multi, {"patterns": TWO}, "pattern 'long' has 8 letters"),
-            *((api.hamming, {"patterns": x}, "no patterns|is empty") for x in ([], {}, (), "")),
-            *(
-                (api.hamming, {"patterns": x}, "sequences and names are str")
-                for x in ([b"ACGT"], ["ACGT", 3], {3: "ACGT"}, {"a": None}, [None])
-            ),
-            *(
-                (api.hamming, {"patterns": x}, "give a sequence, a list, a dict or a path")
-                for x in (5, None)
-            ),
-            *((api.hamming, {"limit": x}, "limit") for x in (0, -1, 1.5, "1")),
-            (api.hamming, {"circular": 1}, "circular is 1"),
-            (api.hamming, {"genome": np.zeros(4, np.uint8)}, "from_records"),
-            (api.hamming, {"genome": [None]}, "from_records"),
-            (api.hamming, {"regions": [("two", 0, 3)]}, "'two' of records in memory has 0 letters"),
-            *((api.edit, {"k": k}, "%") for k in ("100%", "x%", "%", "-5%", "1e1%", "10 %")),
-            (api.edit, {"k": "2"}, "whole number"),
-            *(
-                (api.hamming, {"device": device}, "unknown device")
-                for device in ("gpu", "cuda:x", None, 3)
-            ),
-        )
-    ),
-    *(
-        (api.pcr, (GENOME, primers, 0), {}, message)
-        for primers, message in (
-            ({}, "no primers were given"),
-            (["ACGT", "ACGT"], "give a path or a dict"),
-            ({"a": "ACGT"}, "give \\(forward, reverse\\)"),
-            ({"a": ("ACGT",)}, "give \\(forward, reverse\\)"),
-            ({"a": ("ACGT", 5)}, "sequences are str"),
-            ({"a": ("ACGT", ["ACGT", 5])}, "sequences are str"),
-        )
-    ),
-    *(
-        (api.primer, (GENOME, GENOME, k), options, message)
-        for k, options, message in (
-            (0, {}, "k is 0; it must be 1 or more"),
-            (1.5, {}, "k is 1.5; give a whole number"),
-            (3, {"max_length": 2}, "the maximum length 2 is less than k = 3"),
-            (9, {"max_length": 0}, "1 or more"),
-            (3, {"min_length": 0}, "the minimum length is 0; it must be 1 or more"),
-            (2, {"min_length": 9, "max_length": 5}, "9 is more than the maximum 5"),
-            (2, {"gc": (40, 60)}, "GC content is a share: give 0 to 1, not 40"),
-            (2, {"gc": (-0.5, 0.5)}, "GC content is a share"),
-            (2, {"gc": (0.6, 0.4)}, "GC content"),
-            (2, {"tm": 60}, "melting temperature is 60; give two numbers"),
-            (2, {"tm": (70, 60)}, "the least, 70, is more than the most, 60"),
-            (2, {"tm": (float("nan"), 60)}, "melting temperature is .*nan"),
-            (2, {"background_strand": "-"}, "unknown background strand '-'; use both or \\+"),
-            (2, {"algorithm": "guess"}, "guess"),
-        )
-    ),
-    (lambda *_, **__: HITS[99999], (), {}, "no row 99999"),
-    (lambda *_, **__: HITS.to_tsv(None), (), {}, "give a path or an open handle"),
-    (lambda *_, **__: api.pack(GENOME, "nowhere", threads=0), (), {}, "0 threads"),
-]
-NAMES = ("genome", "patterns", "k")
+NUMBERED = [f"{name} k={k!r} | ^k is " for name in ("hamming", "multi", "edit") for k in NUMBERS]
 
 
-@pytest.mark.parametrize("number", range(len(BAD)))
-def test_what_is_wrong_is_said(number):
-    function, given, options, message = BAD[number]
-    given = [options.get(name, value) for name, value in zip(NAMES, given, strict=False)]
-    options = {name: value for name, value in options.items() if name not in NAMES}
-    with pytest.raises((kmatch.KmatchError, IndexError), match=message):
-        call(function, *given, **options)
+@pytest.mark.parametrize("line", (*BAD.strip().splitlines(), *NUMBERED))
+def test_what_is_wrong_is_said(line):
+    given, message = line.split(" | ")
+    name, options = given.split(" ", 1)
+    with pytest.raises(kmatch.KmatchError, match=message):
+        call(getattr(kmatch, name), **USUAL[name] | eval(f"dict({options})"))
+
+
+def test_hits_say_what_they_cannot():
+    hits = call(kmatch.hamming, GENOME, ["ACGTAC"], 0)
+    with pytest.raises(IndexError, match="no row 99999"):
+        hits[99999]
+    with pytest.raises(kmatch.InputError, match="give a path or an open handle"):
+        hits.to_tsv(None)
+    with pytest.raises(kmatch.InputError, match="0 threads"):
+        api.pack(GENOME, "nowhere", threads=0)
 
 
 def test_numpy_counts_too():

@@ -1,7 +1,7 @@
 """The usual mistakes, most of them habits from other tools, and what to type here."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import click
 
@@ -21,8 +21,7 @@ COMMANDS = {
     "count counts summary": "hits by pattern and distance are a search's --summary FILE",
     "view show": "give a search --format view",
 }
-# Options, and what to use where the command has the option before it, or any command where it is
-# empty.
+# Options, and what to use where the command has the option before it, if there is one.
 _FILES = ("", "files need no option: {usage}")
 OPTIONS = {
     "--mismatches --mismatch --max-mismatch --mm -m --substitutions --max-mismatches": [
@@ -68,15 +67,31 @@ VALUES = {
     "--format": {"table text txt": "tsv", "bam": "sam", "gff gtf": "gff3", "pretty": "view"},
     "--pam-side": {"right 3 end after": "3p", "left 5 start before": "5p"},
 }
-# Options whose values are often wrong, and what is right.
-_RIGHT = {
-    "-k": "type -k 2, or as a share -k 10%",
-    "--gc": "GC is two shares of 1: type --gc 0.4 0.6",
-    "--tm": "type --tm 57 63",
-    "--pair": "type -p FORWARD REVERSE",
-    "--product": "type --product 50-5000",
-    "--threads": "without -t all cores are used",
-}
+# What other messages hold, and what to use, as for OPTIONS.
+_EXTRA = r"extra arguments? \("
+MESSAGES = (
+    ("'-p' requires 2", "", "type -p FORWARD REVERSE"),
+    ("'--gc'", "", "GC is two shares of 1: type --gc 0.4 0.6"),
+    ("'--tm'", "", "type --tm 57 63"),
+    ("'--product'", "", "type --product 50-5000"),
+    ("'--threads'", "", "without -t all cores are used"),
+    (r"'-k': '\d+[^\d.]+\d+'", "", "a search has one k, the largest: rows have their distance"),
+    ("'-k': .*(whole number|x>=1)", "", "type -k 2"),
+    ("'-k': ", "", "type -k 2, or as a share -k 10%"),
+    (f"{_EXTRA}%", "", "write -k 10% without a blank"),
+    (
+        f"{_EXTRA}[ACGTURYSWKMBDHVN]{{4,}}[ )]",
+        "--pattern",
+        "patterns on the command line are -p SEQ, which can be repeated",
+    ),
+    (rf"{_EXTRA}\d+[ )]", "-k", "a number needs its option: differences are -k N, threads -t N"),
+    (
+        _EXTRA,
+        "--circular",
+        "type {usage}; several genomes are one @LIST, and names with blanks need quotes",
+    ),
+    (_EXTRA, "", "type {usage}; names with blanks need quotes"),
+)
 _NO_HYPHEN = "‐‑‒–—−"  # dashes that editors make of a hyphen
 
 
@@ -91,28 +106,34 @@ def advised(error: click.UsageError, arguments: Iterable[str]) -> str:
 
 
 def _advice(error: click.UsageError, arguments: Iterable[str]) -> str | None:
-    context = error.ctx
+    context, message = error.ctx, error.format_message()
     if dashed := next((word for word in arguments if word and word[0] in _NO_HYPHEN), None):
         bare = dashed.lstrip(_NO_HYPHEN)
         hyphened = f"-{bare}" if len(bare) == 1 else f"--{bare}"
         return f"{dashed!r} begins with a dash, not with a hyphen; type {hyphened}"
-    if isinstance(error, click.BadOptionUsage) and "requires 2" in error.message:
-        return _RIGHT.get("--pair" if error.option_name == "-p" else str(error.option_name))
     if context is None:
         return None
-    if isinstance(error, click.NoSuchOption):
-        return _of_option(error.option_name, context)
+    commands = getattr(context.find_root().command, "commands", {})
+    if isinstance(error, click.NoSuchOption) and context.parent:
+        return _of_option(error.option_name, context, commands)
+    if named := re.match("No such (?:command|option) '-*([^']*)'", message):
+        name = named[1].lower()
+        known = f"type kmatch {name}" if name in commands else _row(COMMANDS, name)
+        first = "the command comes first: kmatch hamming GENOME PATTERNS -k N"
+        return known or (first if isinstance(error, click.NoSuchOption) else None)
     if isinstance(error, click.MissingParameter):
         examples = getattr(context.command, "examples", ())
         return f"as in: {examples[0]}" if examples else None
-    if isinstance(error, click.BadParameter) and error.param is not None:
-        return _of_value(error.param, error.message)
-    if found := re.match(r"No such command '(.*)'", error.message):
-        name = found[1].lower()
-        return f"type kmatch {name}" if name in _commands(context) else _row(COMMANDS, name)
-    if found := re.match(r"Got unexpected extra arguments? \(([^ )]*)", error.message):
-        return _of_extra(found[1], context)
-    return None
+    if isinstance(error, click.BadParameter) and error.param:
+        option, value = error.param.opts[-1], (re.search("'([^']*)' is not", message) or "  ")[1]
+        if right := _row(VALUES.get(option, {}), value.lower()):
+            return f"type {option} {right}"
+        if value.lower() in getattr(error.param.type, "choices", ()):
+            return f"type {option} {value.lower()}"
+        if option == "-k" and re.fullmatch(r"0?\.\d{1,9}", value):
+            return f"a share has a percent sign: -k {100 * float(value):g}%"
+    rows = [row[1:] for row in MESSAGES if re.search(row[0], message, re.IGNORECASE)]
+    return _fitting(rows, context)
 
 
 def _row(table: dict[str, str], word: str) -> str | None:
@@ -120,66 +141,34 @@ def _row(table: dict[str, str], word: str) -> str | None:
     return next((text for words, text in table.items() if word in words.split()), None)
 
 
-def _commands(context: click.Context) -> dict[str, click.Command]:
-    group = context.find_root().command
-    return dict(group.commands) if isinstance(group, click.Group) else {}
+def _fitting(rows: Iterable[tuple[str, str]], context: click.Context) -> str | None:
+    """The first text whose option the command has."""
+    known = _options(context.command)
+    text = next((text for needed, text in rows if not needed or needed in known), None)
+    if text is None or "{usage}" not in text:
+        return text
+    pieces = context.command.collect_usage_pieces(context)
+    usage = (context.command_path, *(each for each in pieces if "OPTIONS" not in each))
+    return text.format(usage=" ".join(usage))
 
 
 def _options(command: click.Command) -> list[str]:
     return [name for each in command.params if isinstance(each, click.Option) for name in each.opts]
 
 
-def _usage(context: click.Context) -> str:
-    """How a command is used, without its options."""
-    pieces = context.command.collect_usage_pieces(context)
-    return " ".join((context.command_path, *(each for each in pieces if "OPTIONS" not in each)))
-
-
-def _of_option(option: str, context: click.Context) -> str | None:
-    commands = _commands(context)
-    if context.parent is None:
-        name = option.lstrip("-")
-        known = f"type kmatch {name}" if name in commands else _row(COMMANDS, name)
-        return known or "the command comes first: kmatch hamming GENOME PATTERNS -k N"
-    known_here = _options(context.command)
-    low = option if len(option) == 2 else option.lower()  # the case of a short one matters
-    if low in known_here:
-        return f"type {low}"
-    for words, rows in OPTIONS.items():
-        for needed, text in rows if low in words.split() else ():
-            if not needed or needed in known_here:
-                return text.format(usage=_usage(context))
-    having = [name for name, command in commands.items() if low in _options(command)]
-    if not having:
-        begun = [each for each in known_here if each.startswith(option)]
-        return f"type {begun[0]}" if len(begun) == 1 else None
-    named = " and ".join(", ".join(f"kmatch {name}" for name in having).rsplit(", ", 1))
-    return f"{named} {'have' if having[1:] else 'has'} {low}"
-
-
-def _of_value(parameter: click.Parameter, message: str) -> str | None:
-    option = parameter.opts[-1]
-    value = (re.search(r"'(.*?)'", message) or ("", ""))[1].lower()
-    choices = getattr(parameter.type, "choices", ())
-    right = value if value in choices else _row(VALUES.get(option, {}), value)
-    if right:
-        return f"type {option} {right}"
-    if option == "-k" and re.fullmatch(r"0?\.\d{1,9}", value):
-        return f"a share has a percent sign: -k {100 * float(value):g}%"
-    if option == "-k" and re.fullmatch(r"\d+\D+\d+", value):
-        return "a search has one k, the largest: rows have their distance"
-    if option == "-k" and parameter.type.name == "whole number":
-        return "type -k 2"
-    return _RIGHT.get(option)
-
-
-def _of_extra(word: str, context: click.Context) -> str:
+def _of_option(
+    option: str, context: click.Context, commands: Mapping[str, click.Command]
+) -> str | None:
     known = _options(context.command)
-    if word == "%":
-        return "write -k 10% without a blank"
-    if "--pattern" in known and re.fullmatch(r"[ACGTURYSWKMBDHVN]{4,}", word, re.IGNORECASE):
-        return "patterns on the command line are -p SEQ, which can be repeated"
-    if "-k" in known and word.isdecimal():
-        return "a number needs its option: differences are -k N, threads -t N"
-    several = "several genomes are one @LIST, and " if "--circular" in known else ""
-    return f"type {_usage(context)}; {several}names with blanks need quotes"
+    low = option if len(option) == 2 else option.lower()  # the case of a short one matters
+    if low in known:
+        return f"type {low}"
+    rows = [row for words, each in OPTIONS.items() if low in words.split() for row in each]
+    if found := _fitting(rows, context):
+        return found
+    having = [f"kmatch {name}" for name, command in commands.items() if low in _options(command)]
+    if having:
+        named = " and ".join(", ".join(having).rsplit(", ", 1))
+        return f"{named} {'have' if having[1:] else 'has'} {low}"
+    begun = [each for each in known if each.startswith(option)]
+    return f"type {begun[0]}" if len(begun) == 1 else None

@@ -7,7 +7,6 @@ from typing import Any, Generic
 
 import numpy as np
 
-from kmatch.arrays import Longs
 from kmatch.errors import InputError
 from kmatch.genome import Genome, Genomes
 from kmatch.published.registry import ENGINE
@@ -33,19 +32,16 @@ class Progress:
         self.read: int | None = 0
         self.size: int | None = None
         self.tell: Tell | None = None
-        self.longest = 0
+        self.records = self.letters = self.longest = 0
         sizes = genomes.sizes if genomes and genomes.named else None
         # Where each of several genomes begins in all of their bytes, and where the last one ends.
         self._begins = None if sizes is None else list(accumulate(sizes, initial=0))
         self._only, self._number = not (genomes and genomes.named), 0
-        self._joined = [0, 0]  # records and letters of other searches
-        self._before = 0  # records of the genomes before
-        self._first = self._gone = 0  # the first of the records in the last chunk, letters before
-        self._lengths: Longs = np.zeros(0, np.int64)
+        self._met = self._last = 0  # records of the genome at hand, and letters of its last one
 
     def go_to(self, number: int) -> None:
         """Go on to a genome, by number."""
-        self._number, self._before = number, self._first + len(self._lengths)
+        self._number, self._met, self._last = number, 0, 0
 
     def hear(self, read: int | None, size: int | None) -> None:
         """Take the bytes read of the genome at hand, and its size."""
@@ -64,27 +60,22 @@ class Progress:
 
     def join(self, other: "Progress") -> None:
         """Take the records of a search of other ones."""
-        self._joined[0] += other.records
-        self._joined[1] += other.letters
+        self.records += other.records
+        self.letters += other.letters
         self.longest = max(self.longest, other.longest)
 
     def add(self, spans: Spans) -> None:
-        """Take the records in a chunk of the genome at hand."""
-        self.longest = max(self.longest, int(spans.lengths.max(initial=0)))
-        first = self._before + spans.first
-        if first >= self._first:  # or the genome is read again
-            self._gone += int(self._lengths[: first - self._first].sum())
-            self._first, self._lengths = first, spans.lengths
-
-    @property
-    def records(self) -> int:
-        """How many records there were."""
-        return self._joined[0] + self._first + len(self._lengths)
-
-    @property
-    def letters(self) -> int:
-        """How many letters they have."""
-        return self._joined[1] + self._gone + int(self._lengths.sum())
+        """Take the records in a chunk of the genome at hand, of which the last one may go on."""
+        lengths = spans.lengths.tolist()
+        again, met = self._met - spans.first, spans.first + len(lengths)
+        if 0 < again <= len(lengths):  # otherwise the genome is read again, or the record is new
+            more = max(lengths[again - 1] - self._last, 0)
+            self.letters, self._last = self.letters + more, self._last + more
+        if met > self._met:
+            self.letters += sum(lengths[max(again, 0) :])
+            self.records += met - self._met
+            self._met, self._last = met, lengths[-1]
+        self.longest = max(self.longest, *lengths, 0)
 
 
 class Search(Generic[SomeBatch]):
