@@ -142,7 +142,7 @@ def test_hits_say_what_they_cannot():
     hits = call(kmatch.hamming, GENOME, ["ACGTAC"], 0)
     with pytest.raises(IndexError, match="no row 99999"):
         hits[99999]
-    with pytest.raises(kmatch.InputError, match="give a path or an open handle"):
+    with pytest.raises(kmatch.OutputError, match="give a path or an open handle"):
         hits.to_tsv(None)
     with pytest.raises(kmatch.InputError, match="0 threads"):
         api.pack(GENOME, "nowhere", threads=0)

@@ -111,8 +111,8 @@ def _advice(error: click.UsageError, arguments: Iterable[str]) -> str | None:
         bare = dashed.lstrip(_NO_HYPHEN)
         hyphened = f"-{bare}" if len(bare) == 1 else f"--{bare}"
         return f"{dashed!r} begins with a dash, not with a hyphen; type {hyphened}"
-    if context is None:
-        return None
+    if context is None:  # of an option's number of values
+        return next((text for pattern, _, text in MESSAGES if re.search(pattern, message)), None)
     commands = getattr(context.find_root().command, "commands", {})
     if isinstance(error, click.NoSuchOption) and context.parent:
         return _of_option(error.option_name, context, commands)
