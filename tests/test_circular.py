@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.commands import failed, fasta, here, misused, random_letters
 from support.differences import rows as aligned_rows
-from support.hooks import edit_batches, multi_batches
+from support.hooks import batches
 from support.mismatches import rows
 
 import kmatch
@@ -54,7 +54,7 @@ def test_loci_of_arcs(case):
 def test_a_plateau_all_round_beside_pams_of_several_lengths(side):
     rules = {"pam": "NN,NAN", "pam_side": side, "report": "loci"}
     records, panel = [("r", "A" * 9)], load_patterns(["AAA"])
-    found = aligned_rows(Hits(edit_batches(circles(records), panel, 1, **rules), panel))
+    found = aligned_rows(Hits(batches("edit", circles(records), panel, 1, **rules), panel))
     assert found == naive_circles.edit(records, ["AAA"], 1, **rules) != []
 
 
@@ -79,10 +79,10 @@ def test_a_hit_takes_the_first_pam_with_which_it_fits_its_record(report):
         panel, genome = load_patterns(patterns), circles(records)
         given = {"device": "cpu", "chunk_length": chunk, **options}
         expected = naive_circles.edit(records, patterns, k, report, **options)
-        hits = Hits(edit_batches(genome, panel, k, report=report, **given), panel)
+        hits = Hits(batches("edit", genome, panel, k, report=report, **given), panel)
         assert aligned_rows(hits) == expected
         assert hits.match.tolist() == [text_of(records, row) for row in expected]
-        windows = Hits(multi_batches(genome, panel, k, **given), panel)
+        windows = Hits(batches("multi", genome, panel, k, **given), panel)
         assert rows(windows) == naive_circles.multi(records, patterns, k, **options)
 
 

@@ -2,11 +2,11 @@
 
 import doctest
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 import tomllib
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -16,15 +16,12 @@ from support.commands import here
 from support.documents import (
     DOCUMENTS,
     EXAMPLES,
-    MODULES,
     README,
     ROOT,
+    Block,
     blocks,
-    commands,
     furnish,
     kmatch_lines,
-    parsed_python,
-    run,
 )
 
 import kmatch
@@ -52,21 +49,18 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("block", CONSOLE, ids=str)
 def test_commands_print_what_is_shown(block, folder):
-    lacking = {tool for command in commands(block.text) for tool in command.lacks()}
-    if lacking:
-        pytest.skip(f"not installed: {', '.join(sorted(lacking))}")
-    for command in commands(block.text):
-        assert run(command, folder) == command.output, command.line
+    if lacking := block.lacks():
+        pytest.skip(f"not installed: {', '.join(lacking)}")
+    assert block.run(folder) == block.text
 
 
 @pytest.mark.parametrize("document", PYTHON, ids=name_of)
 def test_python_prints_what_is_shown(document, folder):
-    test = parsed_python(document)
-    lacking = [name for name in sorted(MODULES) if f"import {name}" in test.docstring]
-    if lacking := [name for name in lacking if not find_spec(name)]:
+    shown = Block(document, 1, "\n".join(block.text for block in blocks(document, "pycon")))
+    if lacking := shown.lacks():
         pytest.skip(f"not installed: {', '.join(lacking)}")
-    failed = []
-    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    test = doctest.DocTestParser().get_doctest(shown.text, {}, document.name, str(document), 0)
+    failed, runner = [], doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     assert runner.run(test, out=failed.append).attempted > 0
     assert failed == []
 
@@ -162,9 +156,8 @@ def test_the_version_is_everywhere_the_packages():
 
 def test_manual_pages():
     """They are as scripts/man makes them of the help, and mandoc finds nothing to say."""
-    command = [sys.executable, ROOT / "scripts" / "man", "--check"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stderr) == (0, "")
+    man = runpy.run_path(str(ROOT / "scripts" / "man"))
+    assert man["main"](["--check"]) == 0
     pages = {path.name: path for path in (ROOT / "man").glob("*.1")}
     assert set(pages) == {"kmatch.1", *(f"kmatch-{name}.1" for name in group.commands)}
     files = PROJECT["tool"]["setuptools"]["data-files"]

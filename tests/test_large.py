@@ -20,13 +20,11 @@ from support.differences import (
     planted,
     rows,
 )
-from support.hooks import multi_batches
+from support.hooks import hooked
 from support.mismatches import check_off_targets, search, search_panel
 from support.mismatches import rows as intervals
 
 import kmatch
-from kmatch.results.table import Hits
-from kmatch.sequences.patterns import load_patterns
 
 REPORTS = ["minima", "ends", "loci"]
 
@@ -74,10 +72,10 @@ def test_two_thousand_patterns():
         patterns.append("".join(piece))
     patterns.append(patterns[-1][:7] + "NR" + patterns[-1][9:])
     genome = kmatch.Genome.from_records([("r", text[:400_000]), ("s", text[400_000:])])
-    panel, expected = load_patterns(patterns), intervals(kmatch.hamming(genome, patterns, 3))
+    expected = intervals(kmatch.hamming(genome, patterns, 3))
     assert 1000 < len(expected) < 5000
     for way in ("lookup", "scan", None):
-        assert intervals(Hits(multi_batches(genome, panel, 3, way=way), panel)) == expected
+        assert intervals(hooked("multi", genome, patterns, 3, way=way)) == expected
 
 
 def test_known_off_targets(real):

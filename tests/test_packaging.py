@@ -1,7 +1,12 @@
-"""The wheel and the source distribution: what they hold, and that they install and run."""
+"""The wheel, the source distribution and the recipes of packaging/: what they hold and ask for, and
+that they install and run."""
 
+import json
 import os
+import platform
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -10,17 +15,31 @@ import zipfile
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
+from support.commands import here
+from support.documents import ROOT, furnish, paths
 from support.package_copy import install
 
-import kmatch
+from kmatch import __version__
 
-ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-NAME = f"kmatch-{kmatch.__version__}"
-NAMES = ("kmatch", f"{NAME}.dist-info")
-MANUAL = re.compile(rf"{re.escape(NAME)}\.data/data/share/man/man1/kmatch[a-z-]*\.1")
+yaml = pytest.importorskip("yaml")  # of Dask, as Jinja is
+jinja2 = pytest.importorskip("jinja2")
+
+RECIPES, DATA = ROOT / "packaging", ROOT / "examples" / "data"
+GENOME, GUIDES = DATA / "human_mito_rcrs.fa.gz", DATA / "mito_guides.txt"
+WANTED = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT, NAME = WANTED["project"], f"kmatch-{__version__}"
+VERSION = re.compile(r'(?:kmatch[:= ]+|version = "|_VERSION@">)(\d[\d.]+\d)')
+TOOL = ElementTree.parse(RECIPES / "galaxy" / "kmatch.xml").getroot()
+
+
+def files_of(*folders):
+    """The files of the repository, or of folders of it, that are its own."""
+    command = ("git", "ls-files", "--cached", "--others", "--exclude-standard", *folders)
+    listed = subprocess.check_output(command, cwd=ROOT, text=True).splitlines()
+    return {name for name in listed if (ROOT / name).is_file()}
 
 
 @pytest.fixture(scope="module")
@@ -29,59 +48,37 @@ def built(tmp_path_factory):
     if find_spec("build") is None or int(version("setuptools").split(".")[0]) < 77:
         pytest.skip("no build, or setuptools before 77: pip install '.[test]'")
     folder = tmp_path_factory.mktemp("built")
-    source = folder / "source"  # of what git has or would take, as a build leaves files behind
-    listed = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    for name in subprocess.check_output(listed, cwd=ROOT, text=True).split("\0"):
-        if name and (ROOT / name).is_file():
-            (source / name).parent.mkdir(parents=True, exist_ok=True)
-            (source / name).write_bytes((ROOT / name).read_bytes())
+    source = folder / "source"  # a copy, as a build leaves files behind
+    for name in files_of():
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, source / name)
     command = (sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, source)
     done = subprocess.run(command, capture_output=True, timeout=300)
     assert done.returncode == 0, (done.stdout + done.stderr).decode()
     return folder
 
 
-@pytest.fixture(scope="module")
-def wheel(built):
-    (path,) = built.glob("*.whl")
-    assert path.name == f"{NAME}-py3-none-any.whl"
-    return zipfile.ZipFile(path)
-
-
-def files_of(folder):
-    """Files of a folder of the repository that are its own."""
-    command = ("git", "ls-files", "--cached", "--others", "--exclude-standard", folder)
-    listed = subprocess.check_output(command, cwd=ROOT, text=True).splitlines()
-    return {name for name in listed if (ROOT / name).is_file()}
-
-
-def test_the_wheel_holds_the_package_alone(wheel):
-    names = {name for name in wheel.namelist() if name.startswith("kmatch/")}
-    assert names == files_of("kmatch")
-    others = [name for name in wheel.namelist() if name.split("/")[0] not in NAMES]
-    assert [name for name in others if not MANUAL.fullmatch(name)] == []
-    assert "kmatch/py.typed" in names and f"{NAME}.dist-info/licenses/LICENSE" in wheel.namelist()
-
-
-def test_what_the_wheel_says(wheel):
-    said = wheel.read(f"{NAME}.dist-info/METADATA").decode()
-    lines = "License-Expression: MIT", "Requires-Python: >=3.11", "Classifier: Typing :: Typed"
-    assert [line for line in lines if f"\n{line}\n" not in said] == []
-    for name, address in PROJECT["urls"].items():
-        assert f"\nProject-URL: {name}, {address}\n" in said
-    assert (
-        "[console_scripts]\nkmatch = " in wheel.read(f"{NAME}.dist-info/entry_points.txt").decode()
-    )
+def test_the_wheel(built):
+    """It holds the package and manual pages alone, and says what the project does."""
+    wheel = zipfile.ZipFile(built / f"{NAME}-py3-none-any.whl")
+    names, facts = set(wheel.namelist()), f"{NAME}.dist-info"
+    assert {name for name in names if name.startswith("kmatch/")} == files_of("kmatch")
+    manual = {f"{NAME}.data/data/share/{path}" for path in files_of("man")}
+    manual = {path.replace("/man/", "/man/man1/") for path in manual}
+    others = {name for name in names if name.split("/")[0] not in ("kmatch", facts)}
+    assert others == manual and f"{facts}/licenses/LICENSE" in names
+    said = wheel.read(f"{facts}/METADATA").decode().splitlines()
+    urls = {f"Project-URL: {name}, {address}" for name, address in PROJECT["urls"].items()}
+    assert urls | {"License-Expression: MIT", "Requires-Python: >=3.11"} <= {*said}
+    assert b"[console_scripts]\nkmatch = " in wheel.read(f"{facts}/entry_points.txt")
 
 
 def test_the_source_distribution_holds_what_tests_and_examples_need(built):
     with tarfile.open(built / f"{NAME}.tar.gz") as archive:
         names = {name.removeprefix(f"{NAME}/") for name in archive.getnames()}
-    wanted = set().union(*map(files_of, ("kmatch", "examples", "docs", "tests", "scripts")))
-    assert wanted - names == set() and len(wanted) > 300
-    assert {"LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "pyproject.toml"} <= names
-    left = [name for name in names if re.search(r"__pycache__|\.(pyc|nbi|nbc|kernel)$", name)]
-    assert left == []
+    wanted = files_of("kmatch", "examples", "docs", "tests", "scripts", *ROOT.glob("[A-Z]*.md"))
+    assert wanted | {"LICENSE", "pyproject.toml"} <= names and len(wanted) > 300
+    assert not any(re.search(r"__pycache__|\.(pyc|nbi|nbc|kernel)$", name) for name in names)
 
 
 def test_installed_alone(built, tmp_path):
@@ -90,15 +87,138 @@ def test_installed_alone(built, tmp_path):
     python = install(venv, *built.glob("*.whl"))
     # Folders on PYTHONPATH have no .pth file read, and so no editable kmatch.
     others = [path for path in sys.path if path.endswith("site-packages")]
-    code = "import kmatch, sys; print(kmatch.__file__, kmatch.__version__)"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(others)}
     if not any((Path(path) / "kmatch" / "__init__.py").exists() for path in others):
-        command = (python, "-c", code)
+        command = (python, "-c", "import kmatch; print(kmatch.__file__)")
         shown = subprocess.check_output(command, env=environment, text=True, cwd=tmp_path)
-        assert shown.split() == [str(next(venv.rglob("kmatch/__init__.py"))), kmatch.__version__]
+        assert shown.strip() == str(next(venv.rglob("kmatch/__init__.py")))
     # Kernels have been compiled; their folder is named by the sources, which are the same.
     environment["NUMBA_CACHE_DIR"] = str(ROOT / "kmatch" / "__pycache__")
-    genome = ROOT / "examples" / "data" / "phix174.fa.gz"
+    genome = DATA / "phix174.fa.gz"
     search = (venv / "bin" / "kmatch", "hamming", genome, "-p", "GAGTTTTATCGCTTCCATGA", "-k", "1")
     found = subprocess.check_output(search, env=environment, text=True, cwd=tmp_path)
     assert found == "NC_001422.1\t0\t20\tGAGTTTTATCGCTTCCATGA\t1000\t+\t0\n"
+
+
+def test_versions_of_recipes():
+    texts = [path.read_text() for path in RECIPES.rglob("*") if path.is_file()]
+    found = [versions for text in texts if (versions := VERSION.findall(text))]
+    assert len(found) == 5 and {one for versions in found for one in versions} == {__version__}
+
+
+def test_conda(built, tmp_path):
+    """What it asks for; then rattler-build builds it and runs its tests, each in an environment.
+
+    No channel is needed: Python is a package of this one, and all else empty packages.
+    """
+    text = (RECIPES / "conda" / "meta.yaml").read_text()
+    names = {"PYTHON": "python", "pin_subpackage": lambda name, max_pin: name}
+    recipe = yaml.safe_load(jinja2.Template(text).render(names))
+    asked = {name: ["python" + PROJECT["requires-python"]] for name in ("host", "run")}
+    asked["host"] += ["pip", *WANTED["build-system"]["requires"]]
+    asked["run"] += PROJECT["dependencies"]
+    for name, expected in asked.items():
+        assert [one.replace(" ", "") for one in recipe["requirements"][name]] == expected
+    assert recipe["build"]["entry_points"] == [f"kmatch = {PROJECT['scripts']['kmatch']}"]
+
+    rattler = pytest.importorskip("rattler_build", reason="no py-rattler-build")
+    channel = tmp_path / "channel"
+    (channel / "noarch").mkdir(parents=True)
+    (channel / "noarch" / "repodata.json").write_text('{"packages": {}}')
+
+    def make(test="skip", **recipe):
+        how = rattler.ToolConfiguration(test_strategy=test, allow_symlinks_on_windows=True)
+        options = {"channels": [channel.as_uri()], "output_dir": channel}
+        rattler.Stage0Recipe.from_dict(recipe).run_build(tool_config=how, **options)
+
+    for name in {one.split()[0] for part in asked for one in recipe["requirements"][part]}:
+        script, number = f"mkdir -p $PREFIX/share && touch $PREFIX/share/{name}", ""
+        if name == "python":
+            packages = "\\n".join(path for path in sys.path if path.endswith("site-packages"))
+            script = f"{sys.executable} -m venv --without-pip $PREFIX && "
+            number = platform.python_version()
+            folder = f"$PREFIX/lib/python{number.rpartition('.')[0]}/site-packages"
+            script += f"printf '{packages}' > {folder}/all.pth"
+        build = {"noarch": "generic", "script": script}
+        make(package={"name": name, "version": number or version(name)}, build=build)
+    old, tests = recipe["build"], recipe["test"]
+    python = {"entry_points": old["entry_points"]}
+    make(
+        test="native",
+        package=recipe["package"],
+        source={"path": str(built / f"{NAME}.tar.gz")},
+        build={"noarch": "python", "script": old["script"], "python": python},
+        requirements={part: recipe["requirements"][part] for part in asked},
+        tests=[{"python": {"imports": tests["imports"]}}, {"script": tests["commands"]}],
+    )
+    assert [*channel.glob(f"noarch/kmatch-{__version__}-*")]
+
+
+def test_nf_core(tmp_path, monkeypatch):
+    module = RECIPES / "nf-core" / "kmatch" / "multi"
+    text = (module / "main.nf").read_text()
+    values = {"genome": GENOME, "patterns": GUIDES, "k": 6, "args": "", "task.cpus": 1}
+    script = re.search(r'script:.*?"""(.*?)"""', text, re.S)[1].replace("\\\\\n", " ")
+    values["prefix"] = "guides"
+    command = re.sub(r"\$\{([\w.]+)\}", lambda name: str(values[name[1]]), script)
+    monkeypatch.chdir(tmp_path)
+    assert here(*shlex.split(command)[1:]).status == 0
+    lines = (tmp_path / "guides.tsv").read_text().splitlines()
+    assert f".size() == {len(lines)}\n" in (module / "tests" / "main.nf.test").read_text()
+    assert {path.name for path in tmp_path.iterdir()} == {"guides.tsv", "guides_mqc.json"}
+    said = yaml.safe_load((module / "meta.yml").read_text())
+    assert list(said["output"]) == re.findall(r"emit: (\w+)", text)
+
+
+def test_multiqc(tmp_path):
+    """Its custom content is an object with these two; here two patterns have one name."""
+    patterns, path = tmp_path / "patterns.txt", tmp_path / "a_mqc.json"
+    patterns.write_text("a\tGAGTTTTATCGCTTCCATGA\na\tCAGTTTTATCGCTTCCATGA\nb\tACGTACGTACGT\n")
+    here("hamming", DATA / "phix174.fa.gz", patterns, "-k", 1, "--json", path)
+    report = json.loads(path.read_text())
+    assert report["plot_type"] == "bargraph"
+    assert report["data"] == {"a": {"d0": 1, "d1": 1}, "b": {"d0": 0, "d1": 0}}
+
+
+@pytest.mark.parametrize("test", TOOL.findall("tests/test"))
+def test_galaxy(test, tmp_path):
+    hits = tmp_path / "dataset_1.dat"
+    values = {"hits": str(hits)}
+    given = {param.get("name"): param.get("value") for param in test.findall("param")}
+    for param in TOOL.findall("inputs/param"):
+        name, options = param.get("name"), [one.get("value") for one in param.findall("option")]
+        values[name] = given.pop(name, [*options, param.get("value")][0])
+        assert not options or values[name] in options
+        if param.get("type") == "data":
+            values[name] = str(RECIPES / "galaxy" / "test-data" / values[name])
+    assert given == {}
+    command = TOOL.findtext("command").replace('"\\${GALAXY_SLOTS:-1}"', "1")
+    command = re.sub(r"\$(\w+)", lambda name: values[name[1]], command)
+    assert here(*shlex.split(command)[1:]).status == 0
+    lines, expected = hits.read_text().splitlines(), test.find("output/assert_contents")
+    assert len(lines) == int(expected.find("has_n_lines").get("n"))
+    assert expected.find("has_line").get("line") in lines
+
+
+@pytest.mark.skipif(not shutil.which("snakemake"), reason="no snakemake: pip install snakemake")
+def test_snakemake(tmp_path):
+    (tmp_path / "master" / "bio").mkdir(parents=True)
+    (tmp_path / "master" / "bio" / "kmatch").symlink_to(RECIPES / "snakemake")
+    for path in (GENOME, GUIDES):
+        (tmp_path / path.name).symlink_to(path)
+    rules, table = RECIPES / "snakemake" / "test" / "Snakefile", "human_mito_rcrs.mito_guides.tsv"
+    command = ["snakemake", "-s", rules, "-c1", "--wrapper-prefix", f"file://{tmp_path}/", table]
+    environment = os.environ | paths(furnish(tmp_path))
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, timeout=100)
+    assert (tmp_path / table).read_text().count("\n") == 6
+
+
+def test_nothing_advises_a_package_of_another_project():
+    """What is named kmatch on PyPI is none of ours."""
+    advice = re.compile(rb"pip install [^\n`#&]*?['\" ]?kmatch\b")
+    files = [*ROOT.glob("*.*")]
+    for folder in ("docs", "examples", "kmatch", "man", "packaging", "scripts"):
+        files += (ROOT / folder).rglob("*")
+    read = [path for path in files if path.is_file() and "__pycache__" not in path.parts]
+    assert len(read) > 200
+    assert [str(path) for path in read if advice.search(path.read_bytes())] == []

@@ -7,7 +7,7 @@ import naive
 import numpy as np
 import pytest
 from support.commands import random_letters
-from support.hooks import hamming_batches
+from support.hooks import batches
 from support.pcr import expected, plain, products, rows
 
 import kmatch
@@ -88,7 +88,7 @@ def test_dense_repeats_come_in_parts():
 def test_what_waits_is_what_lies_near():
     """Sites leave as soon as no product reaches from them to what is to come."""
     genome = kmatch.Genome.from_records([("r", amplicon(60) * 400)])
-    sites = hamming_batches(genome, load_pairs(PAIR).primers, 0, device="cpu", chunk_length=500)
+    sites = batches("hamming", genome, load_pairs(PAIR).primers, chunk_length=500)
     again = [len(found.hits) - count for found, count in joins.finished_sites(sites, 60)]
     assert len(again) > 30 and max(again) <= 4
 

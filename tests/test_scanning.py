@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from support.hooks import edit_batches, hamming_batches, hooked
+from support.hooks import batches, hooked
 
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
@@ -103,11 +103,11 @@ def test_ends_are_taken_apart_by_several_threads(monkeypatch):
         assert one == two and (len(one) > 8 * SLAB or report != "ends")
 
 
-@pytest.mark.parametrize("batches", [hamming_batches, edit_batches])
-def test_threads_end_with_the_search(monkeypatch, batches):
+@pytest.mark.parametrize("problem", ["hamming", "edit"])
+def test_threads_end_with_the_search(monkeypatch, problem):
     monkeypatch.setattr(scan, "MANY", 0)
     monkeypatch.setattr(scan, "HITS_AHEAD", 0)
-    with closing(batches(GENOME, load_patterns(PANEL), 2, chunk_length=300)) as found:
+    with closing(batches(problem, GENOME, load_patterns(PANEL), 2, chunk_length=300)) as found:
         assert len(next(found)) and len(next(found))
         assert beside()
     assert beside() == []
@@ -125,5 +125,5 @@ def test_what_fails_ahead_is_raised_behind_the_hits_before(monkeypatch):
 
     monkeypatch.setattr(Scanner, "_finish", failing)
     with pytest.raises(MemoryError, match="none left"):
-        found.extend(hamming_batches(GENOME, load_patterns(PANEL), 2, chunk_length=300))
+        found.extend(batches("hamming", GENOME, load_patterns(PANEL), 2, chunk_length=300))
     assert len(chunks) == 4 and beside() == []

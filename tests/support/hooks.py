@@ -1,10 +1,8 @@
 """Searches by name: what they look for, how they run, and settings that only tests set."""
 
-import warnings
 from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
-from kmatch.errors import KmatchWarning
 from kmatch.genome import as_genomes
 from kmatch.results.table import Hits, Primers
 from kmatch.search import primer
@@ -39,29 +37,12 @@ def _run(given):
     return Run(**{name: given.pop(name) for name in Run._fields if name in given})
 
 
-def _batches(problem, genome, patterns, k=0, **given):
+def batches(problem, genome, patterns, k=0, **given):
+    """The batches of `hamming`, `multi`, `edit` or `best`."""
     with settings(given):
         run, regions = _run(given), given.pop("regions", None)
         query = Query(problem, patterns, k, **given)
         yield from begin_search(query, as_genomes(genome), run, regions)
-
-
-def hamming_batches(genome, patterns, k, **given):
-    return _batches("hamming", genome, patterns, k, **given)
-
-
-def multi_batches(genome, patterns, k, **given):
-    return _batches("multi", genome, patterns, k, **given)
-
-
-def edit_batches(genome, patterns, k, **given):
-    return _batches("edit", genome, patterns, k, **given)
-
-
-def best_batches(genome, patterns, **given):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", KmatchWarning)
-        yield from _batches("best", genome, patterns, **given)
 
 
 def pcr_batches(genome, primers, k, /, **given):
@@ -71,21 +52,16 @@ def pcr_batches(genome, primers, k, /, **given):
         yield from PcrSearch(sites, primers, options)
 
 
-def primer_batches(target, genome, k, on_progress=None, **given):
-    with settings(given):
-        run = _run(given)
-        search = primer.PrimerSearch(target, genome, k, primer.PrimerOptions(**given), run)
-        search.progress.tell = on_progress
-        yield from search
-
-
 def hooked(problem, genome, patterns, *k, **given):
     """The Hits of `hamming`, `multi`, `edit` or `best`, of which `best` takes no k."""
     panel, genomes = load_patterns(patterns), as_genomes(genome)
-    return Hits(_batches(problem, genomes, panel, *k, **given), panel, genomes)
+    return Hits(batches(problem, genomes, panel, *k, **given), panel, genomes)
 
 
-def hooked_primer(target, genome, k, **given):
+def hooked_primer(target, genome, k, on_progress=None, **given):
     """The Primers of `primer`."""
-    both = given.get("both_strands", False)
-    return Primers(primer_batches(target, genome, k, **given), k, both)
+    with settings(given):
+        run, options = _run(given), primer.PrimerOptions(**given)
+        search = primer.PrimerSearch(target, genome, k, options, run)
+        search.progress.tell = on_progress
+        return Primers(search, k, options.both_strands)
