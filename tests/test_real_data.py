@@ -10,145 +10,90 @@ from support.differences import check_alignments, edited, rows
 
 import kmatch
 
-# The source gives 64_LEFT an end that does not fit its sequence.
-WRONG = "SARS-CoV-2_64_LEFT"
-
-
-def read(path):
-    """(name, sequence) of each record, without kmatch or Biopython."""
-    entries = gzip.decompress(path.read_bytes()).decode().split(">")[1:]
-    split = [entry.split("\n", 1) for entry in entries]
-    return [(title.split()[0], "".join(body.split()).upper()) for title, body in split]
-
-
-def test_artic_primers_in_place(real):
-    lines = real("tables/artic_ncov_V4.1.primer.bed").read_text().splitlines()
-    primers = {row[3]: row for row in (line.split("\t") for line in lines)}
-    assert len(lines) == len(primers) == 209
-    del primers[WRONG]
-    panel = {name: row[6] for name, row in primers.items()}
-    hits = kmatch.hamming(real("sarscov2_mn908947.fa.gz"), panel, k=0)
-    columns = (hits.record, hits.start.tolist(), hits.end.tolist(), hits.pattern, hits.strand)
-    places = set(zip(*columns, strict=True))
-    expected = {
-        (record, int(start), int(end), name, strand)
-        for record, start, end, name, _, strand, _ in primers.values()
-    }
-    assert len(expected) == 208
-    assert expected <= places
-    assert set(hits.distance.tolist()) == {0}
-
-
-# k differences in real genomes: what was planted is found, and nothing else is.
-
 
 @pytest.fixture
 def e_coli(real):
+    """Its path, name and letters, read without kmatch or Biopython."""
     path = real("ecoli_k12_mg1655.fa.gz")
-    ((name, sequence),) = read(path)
-    return kmatch.Genome(path), name, sequence
+    title, body = gzip.decompress(path.read_bytes()).decode()[1:].split("\n", 1)
+    return path, title.split()[0], "".join(body.split()).upper()
 
 
 @pytest.mark.parametrize("k", [0, 1, 3, 5])
 def test_pieces_with_edits_are_found_where_they_were_cut(e_coli, k):
-    genome, name, sequence = e_coli
-    rng = np.random.default_rng(k)
-    origins = []
+    path, name, sequence = e_coli
+    genome, rng, origins = kmatch.Genome(path), np.random.default_rng(k), []
     for number in range(16):
         size = int(rng.integers(20, 31))
         # A few lie at the very ends of the chromosome.
         start = {0: 0, 1: len(sequence) - size}.get(number, int(rng.integers(len(sequence) - size)))
-        edits = number % (k + 1)
+        edits, sign = number % (k + 1), "+-"[number // 2 % 2]
         pattern = edited(rng, sequence[start : start + size], edits)
-        sign = "+-"[number // 2 % 2]
         pattern = pattern if sign == "+" else naive.reverse_complement(pattern)
         origins.append((pattern, sign, start, start + size, edits))
     patterns = [origin[0] for origin in origins]
-    hits = kmatch.edit(genome, patterns, k)
+    hits, least = kmatch.edit(genome, patterns, k), kmatch.best(genome, patterns)
     assert set(hits.record) == {name}
-    for number, (_, sign, start, end, edits) in enumerate(origins):
-        mine = (hits.pattern_number == number) & (hits.strand == sign) & (hits.distance <= edits)
-        assert (mine & (hits.start < end) & (hits.end > start)).any(), origins[number]
     check_alignments([(name, sequence)], patterns, rows(hits))
-    least = kmatch.best(genome, patterns)
-    for number, (*_, edits) in enumerate(origins):
-        mine = least.distance[least.pattern_number == number]
-        assert len(mine) and mine.max() == mine.min() <= edits
-        found = hits.distance[hits.pattern_number == number]
-        assert found.min() == mine.min() and (found == mine.min()).sum() == len(mine)
+    for number, (_, sign, start, end, edits) in enumerate(origins):
+        found = hits[hits.pattern_number == number]
+        near = found[(found.strand == sign) & (found.distance <= edits)]
+        assert ((near.start < end) & (near.end > start)).any(), origins[number]
+        closest = least[least.pattern_number == number].distance
+        assert set(closest) == {found.distance.min()} and closest[0] <= edits
+        assert len(closest) == (found.distance == closest[0]).sum()
 
 
-# Products in real genomes, held against what is known of them.
+def test_the_amplicons_of_artic(real):
+    """Every pairing of alternates, within the lengths asked for, where the scheme has it.
+
+    64_LEFT has a wrong end in the source, and its start is right.
+    """
+    scheme = real("tables/artic_ncov_V4.1.primer.bed")
+    products = kmatch.pcr(real("sarscov2_mn908947.fa.gz"), scheme, k=0, product=(300, 500))
+    assert set(products.strand) == {"+"} and set(products.distance_forward) == {0}
+    left, right = {}, {}
+    for line in scheme.read_text().splitlines():
+        _, start, end, name, _, strand, _ = line.split("\t")
+        sites, place = (left, start) if strand == "+" else (right, end)
+        sites.setdefault(name.split("_")[1], []).append(int(place))
+    expected = {
+        (start, end, f"SARS-CoV-2_{number}")
+        for number in left
+        for start in left[number]
+        for end in right[number]
+        if 300 <= end - start <= 500
+    }
+    found = zip(products.start.tolist(), products.end.tolist(), products.name, strict=True)
+    assert len(products) == 113 and set(found) == expected
+    assert {name for *_, name in expected} == {f"SARS-CoV-2_{n}" for n in range(1, 100)}
 
 
-SCHEME, VIRUS = "tables/artic_ncov_V4.1.primer.bed", "sarscov2_mn908947.fa.gz"
-
-
-def pairs_of(text, count, seed, lengths):
-    """Pairs cut from a text at known distances, name → (forward, reverse), and their products."""
-    rng = np.random.default_rng(seed)
-    pairs, places = {}, []
-    while len(pairs) < count:
-        start, length = int(rng.integers(len(text) - 6000)), int(rng.integers(*lengths))
-        product = text[start : start + length]
-        if "N" not in product:
-            places.append((start, start + length, f"p{len(pairs)}"))
-            pairs[f"p{len(pairs)}"] = product[:22], naive.reverse_complement(product[-22:])
-    return pairs, places
-
-
-def exact_products(text, pairs):
-    """(start, end, name) of the products of pairs that match without a mismatch."""
-    hits = []
+def test_products_of_pairs_cut_from_a_genome(e_coli):
+    """Those that the pairs' exact sites make, by regular expressions and the oracle's joining."""
+    path, _, text = e_coli
+    rng, pairs, places, hits = np.random.default_rng(8), {}, set(), []
+    for number in range(20):
+        start, length = int(rng.integers(len(text) - 6000)), int(rng.integers(60, 5000))
+        product, name = text[start : start + length], f"p{number}"
+        pairs[name] = product[:22], naive.reverse_complement(product[-22:])
+        places.add((start, start + length, name))
     for number, primer in enumerate(primer for pair in pairs.values() for primer in pair):
         for strand, letters in (("+", primer), ("-", naive.reverse_complement(primer))):
             hits += [
                 (0, found.start(), found.start() + len(primer), number, 0, strand)
                 for found in re.finditer(f"(?={letters})", text)
             ]
-    roles = [(name, role) for name in pairs for role in "FR"]
-    made = naive.pcr(hits, roles, (50, 5000))
-    return [(start, end, roles[one[3]][0]) for _, start, end, _, one, _ in made]
-
-
-def test_the_amplicons_of_artic(real):
-    products = kmatch.pcr(real(VIRUS), real(SCHEME), k=0, product=(300, 500))
-    rows = [line.split("\t") for line in real(SCHEME).read_text().splitlines()]
-    assert set(products.name) == {f"SARS-CoV-2_{number}" for number in range(1, 100)}
-    assert set(products.strand) == {"+"} and set(products.distance_forward) == {0}
-    # Every pairing of alternates, within the lengths asked for; 64_LEFT has a wrong end in the
-    # source, and its start is right.
-    left, right = {}, {}
-    for _, start, end, name, _, strand, _ in rows:
-        sites, place = (left, start) if strand == "+" else (right, end)
-        number = name.split("_")[1]
-        sites.setdefault(number, []).append(int(place))
-    expected = {
-        (start, end, f"SARS-CoV-2_{number}")
-        for number, starts in left.items()
-        for start in starts
-        for end in right[number]
-        if 300 <= end - start <= 500
-    }
-    found = zip(products.start.tolist(), products.end.tolist(), products.name, strict=True)
-    assert set(found) == expected
-    assert len(products) == len(expected) == 113
-
-
-def test_products_at_known_distances(real):
-    path = real("ecoli_k12_mg1655.fa.gz")
-    ((_, text),) = read(path)
-    pairs, places = pairs_of(text, 20, 8, (60, 5000))
+    made = naive.pcr(hits, [(name, role) for name in pairs for role in "FR"], (50, 5000))
+    expected = [(start, end, [*pairs][one[3] // 2]) for _, start, end, _, one, _ in made]
     products = kmatch.pcr(path, pairs, k=0, sequence=True)
     found = list(zip(products.start.tolist(), products.end.tolist(), products.name, strict=True))
-    assert set(places) <= set(found)
-    for start, end, strand, sequence in zip(
-        products.start, products.end, products.strand, products.sequence, strict=True
+    assert found == expected and places <= set(found)
+    for (start, end, _), strand, made in zip(
+        found, products.strand, products.sequence, strict=True
     ):
         stretch = text[start:end]
-        assert sequence == (stretch if strand == "+" else naive.reverse_complement(stretch))
-    assert found == exact_products(text, pairs)
-    turned = {name: pair[::-1] for name, pair in pairs.items()}
-    mirrored = kmatch.pcr(path, turned, k=0)
+        assert made == (stretch if strand == "+" else naive.reverse_complement(stretch))
+    mirrored = kmatch.pcr(path, {name: pair[::-1] for name, pair in pairs.items()}, k=0)
     assert mirrored.start.tolist() == products.start.tolist()
     assert (mirrored.strand != products.strand).all()
