@@ -25,7 +25,6 @@ from kmatch.engine.geometry import Text
 from kmatch.engine.queries import DifferenceQuery, Profile, QueryArrays, ReadingArrays
 from kmatch.errors import DeviceError, KmatchError, KmatchWarning
 from kmatch.jit.entries import entry, unfit
-from kmatch.results.scores import Weights
 from kmatch.search.plateaus import PLATEAU, ROW, Chains, State
 from kmatch.sequences.records import Progress
 from kmatch.threads import cores
@@ -54,9 +53,7 @@ SPANS, COLUMNS = (LONGS, LONGS, LONGS), (LONGS, LONGS)
 SEEDS = Seeds(TABLE, INTS, WORDS, INTS, WORDS, WORDS, LONGS, LONGS, 0)
 TREE = (_array(np.uint64, 2), LONGS)
 SITES, GUIDES = (LONGS, BYTES), (INTS, CODES)
-PAIRS = _array(np.float64, 3)
-WEIGHTS = Weights(PAIRS, _array(np.float64, 2), _array(np.float64, 2), _array(np.float64, 2))
-BEST = _array(np.float64, 4)
+WEIGHTS, BEST = _array(np.float64, 3), _array(np.float64, 4)
 
 # By module and name, those that compile longest first.
 KERNELS: dict[str, tuple[Any, ...]] = {
@@ -95,7 +92,6 @@ KERNELS: dict[str, tuple[Any, ...]] = {
     "kmatch.search.kernels join_chains": (BYTES, Chains(*[LONGS] * 7), BOOLS),
     "kmatch.engine.letters read_text": (LONGS, TEXT, BYTES),
     "kmatch.search.kernels close_plateaus": (PLATEAUS, 0, 0, TABLE, LONGS),
-    "kmatch.results.kernels score_mit": (SITES, GUIDES, SITES, FLOATS, FLOATS),
     "kmatch.engine.letters read_windows": (LONGS, TEXT, BYTES, LONGS, BYTES, LONGS, BYTES, BYTES),
     "kmatch.engine.cpu.lookup list_codes": ((WORDS, WORDS), Piece(0, 0, 0), TREE, INTS, LONGS),
     "kmatch.engine.cpu.lookup walk": ((np.uint64(0), np.uint64(0)), 0, 0, TREE, INTS),

@@ -10,18 +10,17 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from kmatch.errors import APART, check_choice, check_threads, checked_count
 from kmatch.genome import Genome, Genomes, as_genome, as_genomes
 from kmatch.packed.writer import write_packed
 from kmatch.published.registry import ENGINE
 from kmatch.results.assays import Assays
-from kmatch.results.columns import SCORES, GuideRows
 from kmatch.results.limit import check_limit, limited
 from kmatch.results.melting import SALTS, Salts
 from kmatch.results.output import open_output
-from kmatch.results.table import Guides, Hits, Primers, Products
+from kmatch.results.table import SCORES, VARIANTS, Guides, Hits, Primers, Products
 from kmatch.search.alignments import BESIDE, GenomeTexts, with_alignments
 from kmatch.search.assay import AssayOptions, AssaySearch
 from kmatch.search.guides import GuideOptions, GuideSearch
@@ -36,9 +35,6 @@ from kmatch.sequences.patterns import Patterns, load_patterns
 from kmatch.sequences.primer_pairs import PairsGiven, load_pairs
 from kmatch.sequences.records import Progress
 from kmatch.sequences.variants import Variants, load_variants
-
-if TYPE_CHECKING:
-    from kmatch.results.annotation import Annotation
 
 Path = str | os.PathLike[str]
 Searched = Genome | Path | Sequence[Genome | Path]
@@ -368,16 +364,18 @@ def guides(
     counts = {name: checked_count(name, number) for name, number in given.items()}
     best = check_limit(best)
     options = GuideOptions(pam=pam, pam_side=pam_side, score=names, best=best, **counts)
+    found = Guides((), options.k, "mit" in names)
+    if annotate is not None:
+        found.annotate(annotate)
     with _running(scheduler, device, threads, ENGINE, variants) as run:
+        run = run._replace(aligned=False)
         genomes = _searched(genome, circular, run)
         search = GuideSearch(as_genome(target), genomes, options, run, load_regions(regions))
         search.progress.tell = on_progress
         for _ in search:
             pass
-    rows = GuideRows(options.k, "mit" in names)
-    if annotate is not None:
-        rows.annotate(_annotation(annotate))
-    return Guides([search.guides()], rows)
+    found.take([search.guides()])
+    return found
 
 
 def assay(
@@ -478,12 +476,6 @@ def _scores(given: str | Sequence[str]) -> list[str]:
     return names
 
 
-def _annotation(path: Path) -> "Annotation":
-    from kmatch.results.annotation import Annotation
-
-    return Annotation(path)
-
-
 def _hits(
     query: Query,
     run: Run,
@@ -500,19 +492,23 @@ def _hits(
     check_ends(patterns, {"exact_5p": query.exact_5p, "exact_3p": query.exact_3p})
     check_pam(patterns, query.pam, query.pam_side)
     names = _scores(score)
-    scorer = make_scorer(query) if names else None
-    annotation = None if annotate is None else _annotation(annotate)
     genomes = _searched(genome, circular, run)
-    later = genomes.can_reread and run.variants is None  # when somebody asks for alignments
-    run = run._replace(aligned=not later)
+    k_each = pattern_distances(patterns, query.k) if isinstance(query.k, str) else None
+    # Otherwise alignments are made when somebody asks for them.
+    run = run._replace(aligned=not genomes.can_reread or bool(names or run.variants))
+    align = partial(with_alignments, query=query, genomes=genomes, threads=run.threads)
+    first = query.pam_side == "5p"
+    hits = Hits((), patterns, genomes, first, k_each, None if run.aligned else align)
+    hits.add(names)
+    if annotate is not None:
+        hits.annotate(annotate)
+    if run.variants is not None:
+        hits.add(VARIANTS)
+    if genomes.can_reread:
+        hits.letters = GenomeTexts(genomes, 2 * int(patterns.lengths.max()) + BESIDE).letters
+    scorer = make_scorer(query) if names else None
     search = begin_search(query, genomes, run, load_regions(regions))
     search.progress.tell = on_progress
-    closest = list(limited(search, patterns, check_limit(limit)))
-    k_each = pattern_distances(patterns, query.k) if isinstance(query.k, str) else None
-    align = partial(with_alignments, query=query, genomes=genomes, threads=run.threads)
-    letters = GenomeTexts(genomes, 2 * int(patterns.lengths.max()) + BESIDE).letters
-    hits = Hits(
-        closest, patterns, genomes, query.pam_side == "5p", k_each, align if later else None
-    )
-    around = letters if genomes.can_reread else None
-    return hits.dress(around, scorer, names, annotation, run.variants is not None)
+    closest = limited(search, patterns, check_limit(limit))
+    hits.take(scorer.scored(closest, names) if scorer else closest)
+    return hits

@@ -16,6 +16,9 @@ from xopen import xopen
 
 import kmatch
 from kmatch.errors import InputError
+from kmatch.results.columns import Column
+from kmatch.results.formats import FORMATS
+from kmatch.results.writer import Writer
 
 LETTERS = random_letters(3_000, 9)
 PATTERNS = {"first": "ACGTRCA", "a,b": "TTGACCA"}
@@ -31,9 +34,8 @@ def refused(*arguments) -> str:
 @pytest.fixture
 def genome(tmp_path):
     path = tmp_path / "genome.fa"
-    path.write_bytes(
-        fasta([("chr1", LETTERS[:1_500] + "N" + LETTERS[1_500:]), ("chr2", LETTERS[:70])])
-    )
+    first = LETTERS[:1_500] + "N" + LETTERS[1_500:]
+    path.write_bytes(fasta([("chr1", first), ("chr2", LETTERS[:70])]))
     return path
 
 
@@ -61,39 +63,47 @@ def expected(hit, cigar, match, query, leads) -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize("options", [(), ("--pam", "NG"), ("--pam", "TN,G", "--pam-side", "5p")])
+@pytest.mark.parametrize("options", ["", "--pam NG", "--pam TN,G --pam-side 5p"])
 def test_columns_of_differences(genome, options):
-    patterns = [part for name, word in PATTERNS.items() for part in ("-p", word)]
-    names = (
-        "sequence",
-        "start",
-        "end",
-        "strand",
-        "pattern",
-        "cigar",
-        "match",
-        *expected(None, "", "", "", True),
-    )
-    done = here(
-        "edit",
-        genome,
-        *patterns,
-        "-k",
-        2,
-        *options,
-        "--format",
-        "csv",
-        "--columns",
-        ",".join(names),
-    )
+    patterns = [part for word in PATTERNS.values() for part in ("-p", word)]
+    given = ("sequence", "start", "end", "strand", "pattern", "cigar", "match")
+    names = ",".join((*given, *expected(None, "", "", "", True)))
+    search = ("edit", genome, *patterns, "-k", 2, *options.split())
+    done = here(*search, "--format", "csv", "--columns", names)
     rows = list(csv.DictReader(io.StringIO(done.out.decode())))
     assert len(rows) > 50
     for row in rows:
         hit = SimpleNamespace(start=int(row["start"]), end=int(row["end"]), strand=row["strand"])
         want = expected(hit, row["cigar"], row["match"], row["pattern"], "5p" in options)
-        assert {name: row[name] for name in want} == {
-            name: str(value) for name, value in want.items()
-        }
+        assert {name: row[name] for name in want} == {n: str(each) for n, each in want.items()}
+
+
+def test_a_column_is_declared_once(genome):
+    """As CONTRIBUTING says: a Column of the class is an attribute, and one that formats know."""
+
+    class More(kmatch.Hits):
+        twice = Column(np.int64, lambda batch, hits: 2 * batch.distance)
+
+    found = kmatch.hamming(genome, PATTERNS, k=1, device="cpu")
+    hits, table = More(found.batches, found.patterns), io.StringIO()
+    assert hits.twice.tolist() == hits.column("twice").tolist() == (2 * found.distance).tolist()
+    assert hits[::3].twice.tolist() == hits.twice[::3].tolist() and "twice" in dir(hits)
+    hits.add(["twice"])
+    hits.to_csv(table)
+    rows = list(csv.DictReader(io.StringIO(table.getvalue())))
+    assert [int(row["twice"]) for row in rows] == hits.twice.tolist()
+
+
+def test_a_format_is_a_writer(genome, monkeypatch):
+    class Starts(Writer):
+        def fields(self, batch):
+            return [("at ", self.table.cells("start", batch))]
+
+    monkeypatch.setitem(FORMATS, "starts", Starts)
+    hits = kmatch.hamming(genome, PATTERNS, k=1, device="cpu")
+    table = io.BytesIO()
+    FORMATS["starts"](table, hits).write_all(hits.batches)
+    assert table.getvalue().decode().splitlines() == [f"at {start}" for start in hits.start]
 
 
 def test_flanks_run_in_the_direction_of_the_pattern(genome):
@@ -170,11 +180,8 @@ def test_report(genome, tmp_path):
     hits = kmatch.hamming(genome, ["ACGTACA", "TTTTTTTTT"], k=1, device="cpu")
     assert report["hits"] == len(hits)
     counts = np.bincount(hits.distance[hits.pattern_number == 0], minlength=2).tolist()
-    assert report["patterns"][0] == {
-        "pattern": "ACGTACA",
-        "hits": sum(counts),
-        "hits_by_distance": counts,
-    }
+    first = {"pattern": "ACGTACA", "hits": sum(counts), "hits_by_distance": counts}
+    assert report["patterns"][0] == first
     assert report["letters"] == 3_071
 
 
@@ -186,10 +193,9 @@ def test_hits_are_joined(genome):
     assert [*both] == [*one, *other]
     assert both.cigar.tolist() == [*one.cigar, *other.cigar]
     assert [*(one + one)] == [*one, *one]
+    elsewhere = kmatch.Genome.from_records([("r", "ACGTACA")])
     with pytest.raises(InputError, match="different genomes"):
-        one + kmatch.hamming(
-            kmatch.Genome.from_records([("r", "ACGTACA")]), ["ACGTACA"], k=0, device="cpu"
-        )
+        one + kmatch.hamming(elsewhere, ["ACGTACA"], k=0, device="cpu")
 
 
 def test_other_libraries_get_the_columns(genome, monkeypatch):
@@ -206,7 +212,7 @@ def test_other_libraries_get_the_columns(genome, monkeypatch):
 def test_a_stream_of_arrow(genome, monkeypatch, package):
     reader = pytest.importorskip("nanoarrow")
     pytest.importorskip(package)
-    monkeypatch.setattr("kmatch.results.table.find_spec", lambda name: name == package)
+    monkeypatch.setattr("kmatch.results.columns.find_spec", lambda name: name == package)
     hits = kmatch.edit(genome, PATTERNS, k=1, pam="N", device="cpu")
     for some in (hits, hits[:0]):
         rows = reader.ArrayStream(some).read_all().to_pylist()
@@ -224,7 +230,6 @@ def test_polars(genome):
     hits = kmatch.hamming(genome, PATTERNS, k=1, device="cpu")
     frame = hits.to_polars()
     assert frame["start"].to_list() == hits.start.tolist()
-    assert frame["cigar"].to_list() == hits.cigar.tolist()
     if importlib.util.find_spec("pyarrow") or importlib.util.find_spec("nanoarrow"):
         assert polars.DataFrame(hits).equals(frame)
 

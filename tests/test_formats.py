@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -46,31 +45,20 @@ a_b\t16\tchr1\t23\t255\t7=1I1=\t*\t0\t0\tCCTGCAAGT\t*\tNM:i:1\tkd:i:1
 """
 GFF3 = """\
 ##gff-version 3
-chr1\tkmatch\tnucleotide_match\t5\t14\t889\t+\t.\tID=hit1;Name=a b;distance=1;cigar=2=1D7=
+a%282%29\tkmatch\tnucleotide_match\t1\t4\t1000\t+\t.\tID=hit1;Name=GGGG;distance=0;cigar=4=
 """
 
 
-class TestByHand:
+def test_by_hand(folder):
     """The pattern ACTTGCAGR lies at 4 with a G more, and on `-` at the end without its C."""
-
-    def test_sam(self, folder):
-        (folder / "p.txt").write_text("a b\tACTTGCAGR\n")
-        found = here("edit", "genome.fa", "p.txt", "-k", 1, "--format", "tsv")
-        rows = [line.split(b"\t")[6:] for line in found.out.splitlines()[1:]]
-        assert rows == [[b"2=1D7=", b"ACGTTGCAGG"], [b"1=1I7=", b"ATTGCAGG"]]
-        result = here("edit", "genome.fa", "p.txt", "-k", 1, "--format", "sam")
-        assert (result.status, result.err) == (0, b"")
-        assert result.out.decode() == SAM
-
-    def test_gff3(self, folder):
-        (folder / "p.txt").write_text("a b\tACTTGCAGR\n")
-        result = here("edit", "genome.fa", "p.txt", "-k", 1, "-o", "hits.gff", "--strand", "+")
-        assert result == (0, b"", b"")
-        assert (folder / "hits.gff").read_text() == GFF3
-        result = here("hamming", "genome.fa", "-p", "GGGG", "-k", 0, "--format", "gff3")
-        place = "a%282%29\tkmatch\tnucleotide_match\t1\t4\t1000\t+\t."
-        row = f"{place}\tID=hit1;Name=GGGG;distance=0;cigar=4=\n"
-        assert result.out.decode() == f"##gff-version 3\n{row}"
+    (folder / "p.txt").write_text("a b\tACTTGCAGR\n")
+    search = ("edit", "genome.fa", "p.txt", "-k", 1)
+    rows = [line.split()[-2:] for line in here(*search, "--format", "tsv").out.splitlines()[1:]]
+    assert rows == [[b"2=1D7=", b"ACGTTGCAGG"], [b"1=1I7=", b"ATTGCAGG"]]
+    assert here(*search, "--format", "sam") == (0, SAM.encode(), b"")
+    search = ("hamming", "genome.fa", "-p", "GGGG", "-k", 0)
+    assert here(*search, "-o", "hits.gff") == (0, b"", b"")
+    assert (folder / "hits.gff").read_text() == GFF3
 
 
 patterns = st.lists(st.text("ACGTRYN", min_size=4, max_size=12), min_size=1, max_size=4)
@@ -111,64 +99,57 @@ def test_selections_say_whether_they_are_sorted(tmp_path):
         kmatch.Hits(hits.batches, hits.patterns).to_sam(io.StringIO())
 
 
-class TestHeaders:
-    def search(self, genome="genome.fa", form="sam"):
-        return here("hamming", genome, "-p", "TTGCAGG", "-k", 0, "--format", form)
+def searched(genome="genome.fa", form="sam"):
+    return here("hamming", genome, "-p", "TTGCAGG", "-k", 0, "--format", form)
 
-    def test_lengths_of_every_kind_of_genome(self, folder):
-        expected = self.search().out
-        assert expected.count(b"\n") == 6
-        assert here("pack", "genome.fa", "-o", "genome.kmatch").status == 0
-        assert self.search("genome.kmatch").out == expected
-        (folder / "genome.fa.fai").write_text("chr1\t30\t0\t60\t61\na(2)\t4\t0\t60\t61\n")
-        assert self.search().out == expected
 
-    @pytest.mark.parametrize(
-        "index, age",
-        [
-            ("chr1\t3\t0\t60\t61\n", 1),  # older than the genome
-            ("chr1\t13\t0\t60\t61\n", None),  # of another file
-            ("chr2\t30\t0\t60\t61\n", None),
-            ("chr1\tx\n", None),
-        ],
-    )
-    def test_an_index_that_is_not_read(self, folder, index, age):
-        expected = self.search().out
-        (folder / "genome.fa.fai").write_text(index)
-        if age:
-            os.utime(folder / "genome.fa.fai", (age, age))
-        assert self.search().out == expected
-        assert self.search(form="bed").status == 0
+FAI = "chr1\t30\t0\t60\t61\na(2)\t4\t0\t60\t61\n"
 
-    def test_a_pipe_does_not_tell(self, folder):
-        result = shell('cat genome.fa | "$@"', "hamming", "-", "-p", "ACG", "-k", 0, "-o", "h.sam")
-        failed(result, "standard input", "read twice", "give a file")
-        assert not (folder / "h.sam").exists()
 
-    @pytest.mark.parametrize(
-        "records, words",
-        [
-            ([("x", "ACGT"), ("x", "ACGT")], "several records are named 'x'"),
-            ([("x", "ACGT"), ("", "ACGT")], "record 2 has no name"),
-            ([("*", "ACGT")], "record 1 is named '*'"),
-        ],
-    )
-    def test_names_that_sam_cannot_have(self, folder, records, words):
-        (folder / "odd.fa").write_bytes(fasta(records))
+def test_lengths_of_every_kind_of_genome(folder):
+    expected = searched().out
+    assert expected.count(b"\n") == 6
+    assert here("pack", "genome.fa", "-o", "genome.kmatch").status == 0
+    assert searched("genome.kmatch").out == expected
+    (folder / "genome.fa.fai").write_text(FAI)
+    assert searched().out == expected
+
+
+# Older than the genome, of another file, and of none.
+@pytest.mark.parametrize("index", [FAI.replace("30", "3"), FAI.replace("30", "13"), "chr2\t3", "x"])
+def test_an_index_that_is_not_read(folder, index):
+    expected = searched().out
+    (folder / "genome.fa.fai").write_text(index)
+    if index == FAI.replace("30", "3"):
+        os.utime(folder / "genome.fa.fai", (1, 1))
+    assert searched().out == expected
+    assert searched(form="bed").status == 0
+
+
+def test_a_pipe_does_not_tell(folder):
+    result = shell('cat genome.fa | "$@"', "hamming", "-", "-p", "ACG", "-k", 0, "-o", "h.sam")
+    failed(result, "standard input", "read twice", "give a file")
+    assert not (folder / "h.sam").exists()
+
+
+@pytest.mark.parametrize(
+    "names, words",
+    [
+        (["x", "x"], "several records are named 'x'"),
+        (["x", ""], "record 2 has no name"),
+        (["*"], "record 1 is named '*'"),
+    ],
+)
+def test_names_that_sam_cannot_have(folder, names, words):
+    (folder / "odd.fa").write_bytes(fasta([(name, "ACGT") for name in names]))
+    for index in (None, "x\t4\t0\t60\t61\n"):  # which hides no repeated name
+        if index and names == ["x", "x"]:
+            (folder / "odd.fa.fai").write_text(index)
         failed(here("hamming", "odd.fa", "-p", "ACG", "-k", 0, "-o", "h.sam", "-q"), words)
         assert not (folder / "h.sam").exists()
 
-    def test_an_index_hides_no_repeated_name(self, folder):
-        (folder / "odd.fa").write_bytes(fasta([("x", "ACGT"), ("x", "ACGT")]))
-        (folder / "odd.fa.fai").write_text("x\t4\t0\t60\t61\n")
-        done = here("hamming", "odd.fa", "-p", "ACG", "-k", 0, "-o", "h.sam", "-q")
-        failed(done, "several records")
 
-
-samtools = pytest.mark.skipif(not shutil.which("samtools"), reason="samtools is not installed")
-
-
-@samtools
+@pytest.mark.skipif(not shutil.which("samtools"), reason="samtools is not installed")
 def test_samtools_takes_it(folder):
     """view, index without sort, sort, calmd and mpileup; samtools counts the same differences."""
     text = random_letters(5_000)
@@ -183,29 +164,26 @@ def test_samtools_takes_it(folder):
         assert "error" not in done.stderr.lower() and "warning" not in done.stderr.lower()
         return done.stdout
 
+    def tags(lines):
+        cells = (line.split("\t") for line in lines if not line.startswith("@"))
+        return [[cell for cell in row if cell.startswith("NM")] for row in cells]
+
     lines = (folder / "hits.sam").read_text().splitlines()
     rows = [line for line in lines if not line.startswith("@")]
+    places = [row.split("\t")[2:4] for row in rows]
     assert len(rows) > 50 and any(row.split("\t")[1] == "16" for row in rows)
     assert run("view", "hits.sam").splitlines() == rows
     run("view", "-b", "-o", "hits.bam", "hits.sam")
     run("index", "hits.bam")
-    near_it = [row for row in rows if row.split("\t")[2] == "one" and "kd:i:1" in row]
-    assert set(near_it) & set(run("view", "hits.bam", "one:890-940").splitlines())
+    near_it = {row for row in rows if row.split("\t")[2] == "one" and "kd:i:1" in row}
+    assert near_it & set(run("view", "hits.bam", "one:890-940").splitlines())
     run("sort", "-o", "sorted.bam", "hits.sam")
     again = run("view", "sorted.bam").splitlines()
-    assert sorted(again) == sorted(rows)
-    assert [row.split("\t")[2:4] for row in again] == [row.split("\t")[2:4] for row in rows]
-    piled = run("mpileup", "-f", "g.fa", "hits.bam").splitlines()
-    depth = np.zeros(5_000, int)
-    for row in rows:
-        _, _, record, start, *_ = row.split("\t")
-        depth[int(start) - 1] += record == "one"
-    assert {int(line.split("\t")[1]) - 1 for line in piled if line[:3] == "one"} >= set(
-        np.flatnonzero(depth).tolist()
-    )
-    counted = run("calmd", "hits.bam", "g.fa").splitlines()
-    tags = [[tag for tag in row.split("\t") if tag[:2] == "NM"] for row in counted if row[0] != "@"]
-    assert tags == [[tag for tag in row.split("\t") if tag[:2] == "NM"] for row in rows]
+    assert sorted(again) == sorted(rows) and [row.split("\t")[2:4] for row in again] == places
+    piled = [line.split("\t") for line in run("mpileup", "-f", "g.fa", "hits.bam").splitlines()]
+    begun = {int(start) for record, start in places if record == "one"}
+    assert {int(line[1]) for line in piled if line[0] == "one"} >= begun
+    assert tags(run("calmd", "hits.bam", "g.fa").splitlines()) == tags(rows)
 
 
 VIEWED = "GGTACGTTGCAGGTTTTTTCCTGCAATGG"

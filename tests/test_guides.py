@@ -22,38 +22,26 @@ def rows(table) -> list[tuple]:
 def test_guides_of_small_targets():
     rng = random.Random(38)
     for _ in range(60):
-        records = [
-            (f"r{i}", "".join(rng.choice("ACGTGGN") for _ in range(rng.randrange(60))))
-            for i in range(3)
-        ]
-        pams, side = (
-            rng.choice([["NGG"], ["TTV"], ["NGG", "NAG"], ["NG", "NGG"]]),
-            rng.choice(["3p", "5p"]),
-        )
-        circular, length = rng.random() < 0.5, rng.choice([4, 8])
+        texts = ("".join(rng.choices("ACGTGGN", k=rng.randrange(60))) for _ in range(3))
+        records = [(f"r{number}", text) for number, text in enumerate(texts)]
+        pams = rng.choice([["NGG"], ["TTV"], ["NGG", "NAG"], ["NG", "NGG"]])
+        side, circular = rng.choice(["3p", "5p"]), rng.random() < 0.5
+        length = rng.choice([4, 8])
         expected = naive_scores.guides(records, length, pams, side, circular)
         genome = kmatch.Genome.from_records(records)
-        how = {"pam": pams, "pam_side": side, "length": length, "circular": circular}
+        how = {"pam": pams, "pam_side": side, "circular": circular, "device": "cpu"}
         if not expected:
             with pytest.raises(InputError, match="there is no guide"):
-                kmatch.guides(genome, genome, 1, device="cpu", **how)
+                kmatch.guides(genome, genome, 1, length=length, **how)
             continue
-        found = kmatch.guides(genome, genome, 1, device="cpu", **how)
+        found = kmatch.guides(genome, genome, 1, length=length, **how)
         assert rows(found) == expected
-        hits = kmatch.multi(
-            genome,
-            [*sorted(set(found.guide)), "A" * length],  # which does not end with a PAM
-            1,
-            pam=pams,
-            pam_side=side,
-            circular=circular,
-            device="cpu",
-        )
+        panel = [*sorted(set(found.guide)), "A" * length]  # which does not end with a PAM
+        hits = kmatch.multi(genome, panel, 1, **how)
         counts = Counter(zip(hits.pattern.tolist(), hits.distance.tolist(), strict=True))
         for distance in (0, 1):
-            assert getattr(found, f"d{distance}").tolist() == [
-                counts[g, distance] for g in found.guide
-            ]
+            sites = getattr(found, f"d{distance}").tolist()
+            assert sites == [counts[guide, distance] for guide in found.guide]
 
 
 def refused(*arguments) -> str:
@@ -68,14 +56,10 @@ def files(tmp_path_factory):
     """A target and a genome that holds it, with some of its sites changed."""
     folder = tmp_path_factory.mktemp("guides")
     target = random_letters(400, seed=3)
-    text = target
-    near = text[:150].replace("ACG", "AGG") + text[200:].replace("TTC", "TC")
-    genome = [
-        ("chr1", random_letters(2_000, 5) + target),
-        ("chr2", near + random_letters(500, 6)),
-    ]
+    near = target[:150].replace("ACG", "AGG") + target[200:].replace("TTC", "TC")
+    first, second = random_letters(2_000, 5) + target, near + random_letters(500, 6)
     (folder / "target.fa").write_bytes(fasta([("gene", target)]))
-    (folder / "genome.fa").write_bytes(fasta(genome))
+    (folder / "genome.fa").write_bytes(fasta([("chr1", first), ("chr2", second)]))
     (folder / "genes.bed").write_bytes(b"gene\t0\t200\tfirst\ngene\t100\t400\tsecond\n")
     return folder
 
@@ -83,11 +67,9 @@ def files(tmp_path_factory):
 @pytest.mark.parametrize("bulges", [(0, 0), (1, 1)])
 def test_specificity_is_that_of_all_sites(files, bulges):
     target, genome = files / "target.fa", files / "genome.fa"
-    found = kmatch.guides(
-        target, genome, 3, max_insertions=bulges[0], max_deletions=bulges[1], device="cpu"
-    )
-    search = kmatch.edit if any(bulges) else kmatch.multi
-    how = {"max_insertions": bulges[0], "max_deletions": bulges[1]} if any(bulges) else {}
+    how = dict(zip(("max_insertions", "max_deletions"), bulges, strict=True))
+    found = kmatch.guides(target, genome, 3, device="cpu", **how)
+    search, how = (kmatch.edit, how) if any(bulges) else (kmatch.multi, {})
     guides = list(dict.fromkeys(found.guide.tolist()))
     hits = search(genome, guides, 3, pam="NGG", score="cfd", device="cpu", **how)
     for guide, specificity, exact in zip(found.guide, found.specificity, found.d0, strict=True):
@@ -101,9 +83,8 @@ def test_specificity_is_that_of_all_sites(files, bulges):
 def test_command_writes_guides_and_their_sites(files, tmp_path):
     sites = tmp_path / "sites.tsv"
     args = ("guides", files / "target.fa", files / "genome.fa", "-k", 2, "--hits", sites)
-    lines = (
-        here(*args, "--score", "mit", "--annotate", files / "genes.bed").out.decode().splitlines()
-    )
+    done = here(*args, "--score", "mit", "--annotate", files / "genes.bed")
+    lines = done.out.decode().splitlines()
     assert lines[0].split("\t") == [
         *("sequence", "start", "end", "guide", "pam", "strand", "gc", "d0", "d1", "d2"),
         *("specificity", "specificity_mit", "gene", "region"),
@@ -118,28 +99,26 @@ def test_command_writes_guides_and_their_sites(files, tmp_path):
     assert dict(counted) == dict(zip(table.guide.tolist(), total.tolist(), strict=True))
 
 
+def test_sites_of_other_enzymes_have_alignments(files, tmp_path):
+    sites, args = tmp_path / "sites.tsv", ("--pam", "TTTV", "--pam-side", "5p", "-k", 2)
+    done = here("guides", files / "target.fa", files / "genome.fa", *args, "--hits", sites)
+    first, guides = sites.read_text().splitlines()[1].split("\t"), done.out.decode()
+    assert done.status == 0 and len(first[7]) == 24 and f"\t{first[3]}\t" in guides
+    assert all(line.endswith("\t") for line in guides.splitlines()[1:])  # no specificity
+
+
 def test_best_are_the_most_specific(files):
     args = (files / "target.fa", files / "genome.fa", 3)
     every, best = (kmatch.guides(*args, best=n, device="cpu") for n in (None, 5))
-    keys = list(
-        zip(
-            -every.specificity,
-            every.d0,
-            every.d1,
-            every.d2,
-            every.d3,
-            range(len(every)),
-            strict=True,
-        )
-    )
+    counts = (every.d0, every.d1, every.d2, every.d3)
+    keys = zip(-every.specificity, *counts, range(len(every)), strict=True)
     assert rows(best) == [rows(every)[key[-1]] for key in sorted(keys)[:5]]
 
 
 def test_regions_of_the_target(files):
-    whole = kmatch.guides(files / "target.fa", files / "genome.fa", 1, device="cpu")
-    inside = kmatch.guides(
-        files / "target.fa", files / "genome.fa", 1, regions=[("gene", 100, 300)], device="cpu"
-    )
+    args = (files / "target.fa", files / "genome.fa", 1)
+    whole = kmatch.guides(*args, device="cpu")
+    inside = kmatch.guides(*args, regions=[("gene", 100, 300)], device="cpu")
     assert rows(inside) == [row for row in rows(whole) if row[1] >= 100 and row[2] <= 300]
 
 
@@ -155,3 +134,12 @@ def test_regions_of_the_target(files):
 )
 def test_hopeless_input_gets_a_line(files, options, part):
     assert part in refused("guides", files / "target.fa", files / "genome.fa", "-k", 2, *options)
+
+
+def test_one_input_is_standard_input(files):
+    for arguments, names in {
+        ("-", files / "genome.fa", "--variants", "-"): "TARGET and --variants",
+        ("-", "-"): "TARGET and GENOME",
+        (files / "target.fa", "-", "--annotate", "-"): "GENOME and --annotate",
+    }.items():
+        assert f"only one of {names} can be" in refused("guides", *arguments, "-k", 1)

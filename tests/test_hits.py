@@ -20,12 +20,8 @@ import kmatch
 def hits():
     """Hits of several batches, some with insertions and deletions, of patterns that repeat."""
     near = TEXT[100:110] + TEXT[111:125]
-    patterns = {
-        "cut": near,
-        "short": TEXT[1_500:1_508],
-        "again": near,
-        "R": TEXT[2_000:2_007] + "R",
-    }
+    patterns = {"cut": near, "short": TEXT[1_500:1_508], "again": near}
+    patterns["R"] = TEXT[2_000:2_007] + "R"
     return hooked("edit", GENOME, patterns, 2, report="ends", chunk_length=333, threads=1)
 
 
@@ -43,13 +39,9 @@ def tables(hits):
 
 class TestHits:
     def test_shown(self):
-        genome = kmatch.Genome.from_records(
-            [("chromosome_of_a_very_long_name", "ACGTACGTTTACG" * 2)]
-        )
-        found = call(kmatch.hamming, genome, "ACGTA", 1)
-        assert (
-            repr(found)
-            == f"""\
+        record = ("chromosome_of_a_very_long_name", "ACGTACGTTTACG" * 2)
+        found = call(kmatch.hamming, kmatch.Genome.from_records([record]), "ACGTA", 1)
+        shown = f"""\
 <Hits: {len(found)} hits
   record                    start  end  pattern  distance  strand
   chromosome_of_a_very_lo…  0      5    ACGTA    0         +
@@ -59,7 +51,7 @@ class TestHits:
   chromosome_of_a_very_lo…  12     17   ACGTA    1         -
   chromosome_of_a_very_lo…  13     18   ACGTA    0         +
   …>"""
-        )
+        assert repr(found) == shown
         assert repr(found[:1]).splitlines()[0] == "<Hits: 1 hit"
         assert "…>" not in repr(found[:6])
         assert repr(found[:0]) == "<Hits: 0 hits>"
@@ -79,9 +71,7 @@ class TestHits:
         table = [line.split("\t") for line in lines(hits)]
         assert hits.cigar.tolist() == [row[6] for row in table]
         assert hits.match.tolist() == [row[7] for row in table]
-        assert {letter for cigar in hits.cigar for letter in cigar if letter.isalpha()} == set(
-            "XID"
-        )
+        assert {letter for cigar in hits.cigar for letter in cigar if letter.isalpha()} == {*"XID"}
         assert hits.cigar.dtype == hits.match.dtype == object
 
     def test_columns_are_made_when_they_are_used(self):
@@ -121,12 +111,9 @@ class TestHits:
         assert lines(hits[5:90:3]) == table[5:90:3].tolist()
         assert lines(hits[[]]) == [] and len(hits[np.zeros(len(hits), bool)].cigar) == 0
         assert lines(hits[mask.tolist()]) == table[mask].tolist()
-        with pytest.raises(IndexError):
-            hits[mask[:-1]]
-        with pytest.raises(IndexError):
-            hits[np.zeros((2, 2), int)]
-        with pytest.raises(IndexError):
-            hits[[len(hits)]]
+        for wrong in (mask[:-1], np.zeros((2, 2), int), [len(hits)]):
+            with pytest.raises(IndexError):
+                hits[wrong]
 
     def test_paths(self, hits, tmp_path):
         text = "".join(f"{line}\n" for line in lines(hits, "bed"))

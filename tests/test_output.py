@@ -17,6 +17,7 @@ from kmatch.results.output import open_output
 
 HEADER = b"sequence\tstart\tend\tpattern\tdistance\tstrand\tcigar\tmatch\n"
 PANEL = ("-p", "ACGTTGC", "-p", "NRYAC", "-p", "TTGACCA", "-p", "GATC", "-k", 2)
+SEARCH = ("hamming", "genome.fa", *PANEL)
 DENSE = ("-p", "ACGT", "-k", 3)
 FASTA = fasta([("chr1 the first", random_letters(4_000)), ("chr2", random_letters(900, 2))])
 FULL = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
@@ -39,51 +40,36 @@ def large(folder):
 
 
 @pytest.fixture
-def tables(folder):
+def tables():
     """The BED and TSV that a search writes to standard output."""
-    found = {form: here("hamming", "genome.fa", *PANEL, "--format", form).out for form in FORMS}
+    found = {form: here(*SEARCH, "--format", form).out for form in ("bed", "tsv")}
     assert found["tsv"].startswith(HEADER) and found["bed"].startswith(b"chr1\t")
     assert found["bed"].count(b"\n") == found["tsv"].count(b"\n") - 1 > 1000
     return found
 
 
-FORMS = ("bed", "tsv")
-FILES = {
-    "hits.bed": ((), "bed"),
-    "hits.tsv": ((), "tsv"),
-    "hits.txt": ((), "bed"),
-    "hits": ((), "bed"),
-    "tsv": ((), "bed"),
-    "a name.with dots.tsv": ((), "tsv"),
-    "as tsv.bed": (("--format", "tsv"), "tsv"),
-    "as bed.tsv": (("--format", "bed"), "bed"),
-    "as tsv.txt": (("--format", "tsv"), "tsv"),
-    "hits.bed.gz": ((), "bed"),
-    "hits.tsv.gz": ((), "tsv"),
-    "hits.gz": ((), "bed"),
-    "as tsv.gz": (("--format", "tsv"), "tsv"),
-}
-
-
-def written(path, *options):
-    """Search with -o and give the file's bytes; nothing may be said and nothing left beside it."""
-    before = set(os.listdir())
-    assert here("hamming", "genome.fa", *PANEL, "-o", path, *options) == (0, b"", b"")
-    assert set(os.listdir()) == before | {path}
-    with open(path, "rb") as handle:
-        return handle.read()
+# The names of files, what --format says, and what they hold.
+FILES = """
+    hits.bed - bed, hits.tsv - tsv, hits.txt - bed, hits - bed, tsv - bed, a.with.dots.tsv - tsv,
+    of.bed tsv tsv, of.tsv bed bed, of.txt tsv tsv, of.gz tsv tsv, h.bed.gz - bed, h.tsv.gz - tsv,
+    h.gz - bed
+"""
 
 
 def test_files_hold_what_standard_output_does(tables):
-    for name, (options, form) in FILES.items():
-        data = written(name, *options)
+    for name, asked, form in map(str.split, FILES.split(",")):
+        options, before = ("--format", asked) if asked != "-" else (), set(os.listdir())
+        assert here(*SEARCH, "-o", name, *options) == (0, b"", b"")
+        assert set(os.listdir()) == before | {name}
+        with open(name, "rb") as handle:
+            data = handle.read()
         if name.endswith(".gz"):
             assert len(data) < len(tables[form]) / 2
             assert data[4:8] == bytes(4) and b"partial" not in data[:64]  # no time, no passing name
             data = gzip.decompress(data)
         assert data == tables[form], name
-    assert here("hamming", "genome.fa", *PANEL).out == tables["bed"]
-    assert process("hamming", "genome.fa", *PANEL) == (0, tables["bed"], b"")
+    assert here(*SEARCH).out == tables["bed"]
+    assert process(*SEARCH) == (0, tables["bed"], b"")
 
 
 def test_quiet_and_verbose():
@@ -115,6 +101,10 @@ def mask(bits):
         os.umask(before)
 
 
+def mode_of(path):
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
 @pytest.mark.parametrize("exists", [True, False])
 def test_a_link_stays_a_link_and_the_old_file_whole(folder, exists):
     (folder / "inner").mkdir()
@@ -137,16 +127,16 @@ def test_a_replaced_file_keeps_its_mode(folder, name, mode):
     (folder / name).chmod(mode)
     with mask(0o022), open_output(name) as handle:
         (partial,) = folder.glob("*.partial")
-        assert stat.S_IMODE(partial.stat().st_mode) == mode  # at no time more may read it
+        assert mode_of(partial) == mode  # at no time more may read it
         handle.write(b"new\n")
-    assert stat.S_IMODE(os.stat(name).st_mode) == mode
+    assert mode_of(name) == mode
 
 
 def test_a_new_file_follows_the_umask():
     for bits, mode in ((0o022, 0o644), (0o077, 0o600), (0o027, 0o640)):
         with mask(bits):
             write(f"{bits}.bed.gz")
-        assert stat.S_IMODE(os.stat(f"{bits}.bed.gz").st_mode) == mode
+        assert mode_of(f"{bits}.bed.gz") == mode
 
 
 @AS_ROOT
@@ -161,10 +151,10 @@ def test_a_replaced_file_keeps_its_owner(folder, monkeypatch):
         os.chmod("hits.bed", mode)
         os.chown("hits.bed", -1, 2345)
         write("hits.bed")
-        assert stat.S_IMODE(os.stat("hits.bed").st_mode) == left
+        assert mode_of("hits.bed") == left
 
 
-@pytest.mark.parametrize("name", ["n" * 255, "n" * 251 + ".bed", "ü" * 127, "n" * 248 + ".tsv.gz"])
+@pytest.mark.parametrize("name", ["n" * 255, "ü" * 127, "n" * 248 + ".tsv.gz"])
 def test_a_name_may_be_as_long_as_the_file_system_allows(name):
     before = set(os.listdir())
     write(name)
@@ -188,13 +178,15 @@ def test_places_that_cannot_be_written(folder):
     (folder / "inner").mkdir()
     (folder / "closed").mkdir(0o500)
     before = sorted(os.listdir())
-    search = ("hamming", "genome.fa", *PANEL, "-o")
-    failed(here(*search, "none/hits.bed"), "none", "make the folder")
-    failed(here(*search, "inner"), "inner", "directory")
-    failed(here(*search, "new/"), "names a folder")
-    failed(here(*search, ""), "name of the output is empty")
-    failed(here(*search, "n" * 256), "too long")
-    failed(unprivileged(*search, "closed/hits.bed"), "closed/hits.bed", "ermission")
+    for place, *words in (
+        ("none/hits.bed", "none", "make the folder"),
+        ("inner", "inner", "directory"),
+        ("new/", "names a folder"),
+        ("", "name of the output is empty"),
+        ("n" * 256, "too long"),
+    ):
+        failed(here(*SEARCH, "-o", place), *words)
+    failed(unprivileged(*SEARCH, "-o", "closed/hits.bed"), "closed/hits.bed", "ermission")
     assert sorted(os.listdir()) == before and os.listdir("inner") == os.listdir("closed") == []
 
 
@@ -213,8 +205,8 @@ def test_full_devices(folder, large):
         search = ("hamming", large, "-p", "ACGTAC", "-k", k)
         failed(shell('"$@" > /dev/full', *search), "standard output", "No space")
         failed(here(*search, "-o", "/dev/full"), "/dev/full", "No space")
-    for words in (("info",), ("--help",)):
-        failed(shell('"$@" > /dev/full', *words), "No space")
+    for word in ("info", "--help"):
+        failed(shell('"$@" > /dev/full', word), "No space")
     for size in (10, 1 << 20):  # of two outputs the one that is full is reported
         with (
             pytest.raises(OutputError, match=r"/dev/full: .*No space"),
@@ -231,25 +223,19 @@ def test_full_devices(folder, large):
 def test_closed_pipe(large, end, output):
     script = f'"$@" | {end}; exit ${{PIPESTATUS[0]}}'
     result = shell(script, "hamming", large, *DENSE, *output)
-    assert result.err == b""
-    assert result.status in (0, 128 + signal.SIGPIPE)
+    assert result.err == b"" and result.status in (0, 128 + signal.SIGPIPE)
     assert result.out.count(b"\n") == (end == "head -1")
 
 
 # Devices and pipes
 
 
-def test_devices_stay_devices(tables):
-    assert here("hamming", "genome.fa", *PANEL, "-o", "/dev/null") == (0, b"", b"")
+def test_devices_stay_devices(folder, tables):
+    assert here(*SEARCH, "-o", "/dev/null") == (0, b"", b"")
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
-    result = process("hamming", "genome.fa", *PANEL, "-o", "/dev/stdout")
-    assert result == (0, tables["bed"], b"")
+    assert process(*SEARCH, "-o", "/dev/stdout") == (0, tables["bed"], b"")
     assert os.path.islink("/dev/stdout")
-
-
-def test_dev_stdout_takes_its_turn_in_a_file(folder, tables):
-    script = '{ echo first; "$@"; echo last; } > out.txt'
-    shell(script, "hamming", "genome.fa", *PANEL, "-o", "/dev/stdout")
+    shell('{ echo first; "$@"; echo last; } > out.txt', *SEARCH, "-o", "/dev/stdout")
     assert (folder / "out.txt").read_bytes() == b"first\n" + tables["bed"] + b"last\n"
 
 
@@ -258,7 +244,7 @@ def test_named_pipe(folder, tables):
     got = []
     reader = threading.Thread(target=lambda: got.append((folder / "pipe").read_bytes()))
     reader.start()
-    result = here("hamming", "genome.fa", *PANEL, "-o", "pipe")
+    result = here(*SEARCH, "-o", "pipe")
     reader.join(10)
     assert result == (0, b"", b"") and got == [tables["bed"]]
     assert stat.S_ISFIFO(os.stat("pipe").st_mode)
@@ -271,15 +257,16 @@ def test_bedtools_takes_the_rows(folder):
         assert (done.returncode, done.stderr) == (0, b"")
         return [line.split("\t") for line in done.stdout.decode().splitlines()]
 
-    rows = [line.split("\t") for line in written("hits.bed").decode().splitlines()]
+    here(*SEARCH, "-o", "hits.bed")
+    rows = [line.split("\t") for line in (folder / "hits.bed").read_text().splitlines()]
     found = bedtools("sort", "-i", "hits.bed")
     assert [row[:2] for row in found] == [row[:2] for row in rows]
     assert sorted(found) == sorted(rows)
     merged = bedtools("merge", "-s", "-i", "hits.bed")
-    covered = [
+    one, other = (
         {(r[0], i) for r in of for i in range(int(r[1]), int(r[2]))} for of in (rows, merged)
-    ]
-    assert covered[0] == covered[1]
+    )
+    assert one == other
     (folder / "region.bed").write_text("chr1\t1000\t1500\n")
     found = bedtools("intersect", "-u", "-wa", "-a", "hits.bed", "-b", "region.bed")
     assert found == [r for r in rows if r[0] == "chr1" and int(r[1]) < 1500 and int(r[2]) > 1000]
@@ -288,14 +275,9 @@ def test_bedtools_takes_the_rows(folder):
 
 # Outputs never take the place of inputs or of each other, and their suffix names a format
 
-COMMANDS = {
-    "hamming": ("genome.fa", "patterns.txt", "-k", 1),
-    "multi": ("genome.fa", "patterns.txt", "-k", 1),
-    "edit": ("genome.fa", "patterns.txt", "-k", 1),
-    "best": ("genome.fa", "patterns.txt"),
-    "pcr": ("genome.fa", "patterns.txt", "-k", 1),
-    "primer": ("genome.fa", "patterns.txt", "-k", 2),
-}
+FILES_AND_K = ("genome.fa", "patterns.txt", "-k", 1)
+COMMANDS = dict.fromkeys(("hamming", "multi", "edit", "pcr", "primer"), FILES_AND_K)
+COMMANDS["best"] = FILES_AND_K[:2]
 SECOND = {"multi": "--summary", "primer": "--regions"}  # options of second outputs
 WAYS = ("itself", "another path", "hard link", "symbolic link")
 
@@ -308,14 +290,14 @@ def refused(result, *words):
         assert genome.read() == FASTA and patterns.read().startswith(b"a\t")
 
 
+@contextmanager
 def other_name(path, way):
-    if way == "hard link":
-        os.link(path, "other.bed")
-    elif way == "symbolic link":
-        os.symlink(path, "other.bed")
+    if way in ("itself", "another path"):
+        yield path if way == "itself" else f"../{os.path.basename(os.getcwd())}/{path}"
     else:
-        return {"itself": path, "another path": f"../{os.path.basename(os.getcwd())}/{path}"}[way]
-    return "other.bed"
+        (os.link if way == "hard link" else os.symlink)(path, "other.bed")
+        yield "other.bed"
+        os.remove("other.bed")
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -323,16 +305,14 @@ def test_an_input_is_not_written(way):
     for read in ("genome.fa", "patterns.txt"):
         os.rename(read, f"{read}.bed")
         os.symlink(f"{read}.bed", read)
-        name = other_name(f"{read}.bed", way)
-        for command, words in COMMANDS.items():
-            refused(here(command, *words, "-o", name), "-o", "is read")
-        if name == "other.bed":
-            os.remove(name)
-    name = other_name("genome.fa", way)
-    bench = ("--genome", "genome.fa", "hamming", "--size", 1000)
-    for command, option in (SECOND | {"bench": "--json"}).items():
-        refused(here(command, *COMMANDS.get(command, bench), option, name), option, "is read")
-    refused(here("pack", "genome.fa", "-o", name), "is read")
+        with other_name(f"{read}.bed", way) as name:
+            for command, words in COMMANDS.items():
+                refused(here(command, *words, "-o", name), "-o", "is read")
+    with other_name("genome.fa", way) as name:
+        bench = ("--genome", "genome.fa", "hamming", "--size", 1000)
+        for command, option in (SECOND | {"bench": "--json"}).items():
+            refused(here(command, *COMMANDS.get(command, bench), option, name), option, "is read")
+        refused(here("pack", "genome.fa", "-o", name), "is read")
     os.symlink("genome.fa", "genome.fa.kmatch")
     refused(here("pack", "genome.fa"), "is read")
 
@@ -357,22 +337,20 @@ def test_two_outputs_are_two_files(folder, command):
     refused(here(command, *words, option, "-"), "the same file")
     (folder / "out.bed").touch()
     for way in WAYS:
-        name = other_name("out.bed", way)
-        refused(here(command, *words, "-o", "out.bed", option, name), option, "the same file")
-        if name == "other.bed":
-            os.remove(name)
+        with other_name("out.bed", way) as name:
+            refused(here(command, *words, "-o", "out.bed", option, name), option, "the same file")
     assert os.path.getsize("out.bed") == 0
 
 
 def test_devices_take_any_number_of_outputs_and_any_suffix():
     nowhere = ("-o", "/dev/null", "--summary", "/dev/null")
-    assert here("multi", *COMMANDS["multi"], *nowhere) == (0, b"", b"")
-    assert shell('"$@" > /dev/null', "multi", *COMMANDS["multi"], *nowhere).status == 0
+    assert here("multi", *FILES_AND_K, *nowhere) == (0, b"", b"")
+    assert shell('"$@" > /dev/null', "multi", *FILES_AND_K, *nowhere).status == 0
     assert process("hamming", "/dev/stdin", "-p", "ACGT", "-k", 1, stdin=FASTA).status == 0
     script = 'cat patterns.txt | "$@" | cat; exit ${PIPESTATUS[1]}'
     assert shell(script, "hamming", "genome.fa", "-", "-k", 1).status == 0
     os.symlink("/dev/null", "null.csv")
-    assert here("hamming", *COMMANDS["hamming"], "-o", "null.csv") == (0, b"", b"")
+    assert here("hamming", *FILES_AND_K, "-o", "null.csv") == (0, b"", b"")
 
 
 def test_a_suffix_that_names_no_format():

@@ -52,7 +52,7 @@ def test_what_kmatch_writes_is_read_back(found, tmp_path, kind, suffix):
         return  # as any other BED
     {"bed": rows.to_bed, "csv": rows.to_csv}.get(suffix, rows.to_tsv)(path)
     read = read_table(path)
-    headings = {HEADINGS.get(name, name): name for name in ("strand", *rows._rows.tsv)}
+    headings = {HEADINGS.get(name, name): name for name in ("strand", *rows.tsv)}
     same = table_of(rows, headings)
     assert len(read) == len(rows) >= 1 and read.kind == same.kind
     assert words(read.columns["sequence"]) == rows.record.tolist()

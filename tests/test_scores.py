@@ -1,14 +1,13 @@
 """Scores of sites and specificities of guides, against all alignments and published values."""
 
 import random
-from itertools import product
 
 import naive_scores
 import numpy as np
 import pytest
 
 import kmatch
-from kmatch.results.scores import Scorer, Specificity, is_cas9
+from kmatch.results.scores import Scorer, Specificity, cfd_weights, is_cas9
 from kmatch.search.rules import Bounds
 
 FREE = Bounds(20, 20, 20)
@@ -63,13 +62,11 @@ def test_cfd_is_the_greatest_of_all_alignments():
         guide = "".join(rng.choice("AC" if rng.random() < 0.6 else "ACGT") for _ in range(20))
         target, pam = near(guide, rng), rng.choice("ACGT") + rng.choice(["GG", "AG", "GA"])
         genome = kmatch.Genome.from_records([("r", "N" * 30 + target + pam)])
-        hits = kmatch.edit(
-            genome, [guide], k=4, strand="+", pam="N" + pam[1:], score=("cfd", "mit"), device="cpu"
-        )
-        for hit, text, cigar, score, rate in zip(
-            hits, hits.match, hits.cigar, hits.cfd, hits.mit, strict=True
-        ):
-            want = naive_scores.cfd(guide, text[:-3], text[-3:], hit.distance)
+        how = {"strand": "+", "pam": "N" + pam[1:], "score": ("cfd", "mit"), "device": "cpu"}
+        hits = kmatch.edit(genome, [guide], k=4, **how)
+        columns = (hits.distance, hits.match, hits.cigar, hits.cfd, hits.mit)
+        for distance, text, cigar, score, rate in zip(*columns, strict=True):
+            want = naive_scores.cfd(guide, text[:-3], text[-3:], distance)
             assert score == pytest.approx(np.nan if want is None else want, nan_ok=True), text
             straight = None if set(cigar) & set("ID") else naive_scores.mit(guide, text[:-3])
             assert rate == pytest.approx(np.nan if straight is None else straight, nan_ok=True)
@@ -102,13 +99,8 @@ def test_what_has_no_score(guide, target):
 
 
 def test_pams_of_cas9():
-    assert [
-        pam for pam in ("NGG", "nag", "NRG", "TTTV", "GG", "NNGRRT", "AGG") if is_cas9(pam)
-    ] == [
-        "NGG",
-        "nag",
-        "NRG",
-    ]
+    pams = ("NGG", "nag", "NRG", "TTTV", "GG", "NNGRRT", "AGG")
+    assert [pam for pam in pams if is_cas9(pam)] == ["NGG", "nag", "NRG"]
 
 
 def test_specificity_leaves_one_perfect_hit_out():
@@ -122,20 +114,19 @@ def test_specificity_leaves_one_perfect_hit_out():
         ("cfd", 1, lambda g, t: naive_scores.cfd(g, t, "AGG", 1)),
         ("mit", 100, naive_scores.mit),
     ):
-        found = Specificity(kind, scorer)
-        for batch in hits.batches:
+        found = Specificity(kind, scorer.defined)
+        for batch in scorer.scored(hits.batches, [kind]):
             found.add(batch)
         rest = whole + sum(oracle(guides[0], site) for site in sites[2:])
-        assert found.values == pytest.approx(
-            [whole * whole / (whole + rest), whole, np.nan], nan_ok=True
-        )
+        want = [whole * whole / (whole + rest), whole, np.nan]
+        assert found.values == pytest.approx(want, nan_ok=True)
 
 
-def test_every_pair_of_letters_has_its_weight():
-    """Each single mismatch at each position, against the table."""
-    guide = "ACGTTGCAGTCATGCACTGA"
-    for at, letter in product(range(20), "ACGT"):
-        target = guide[:at] + letter + guide[at + 1 :]
-        hits, scorer = scored(guide, target, "AGG", k=1)
-        want = naive_scores.cfd(guide, target, "AGG", int(guide != target))
-        assert scorer.cfd(hits.batches[0]) == pytest.approx([want])
+def test_every_weight_is_that_of_the_table():
+    weights, codes = cfd_weights(), {letter: ord(letter) & 7 for letter in "ACGT-"}
+    known = {
+        (p - (g != "-"), codes[g], codes[s]): w for (g, s, p), w in naive_scores.WEIGHTS.items()
+    }
+    known |= {(at, codes[x], codes[x]): 1 for at in range(20) for x in "ACGT"}
+    known |= {(21, codes[a], codes[b]): w for (a, b), w in naive_scores.PAMS.items()}
+    assert {each: weights[each] for each in zip(*np.nonzero(weights >= 0), strict=True)} == known

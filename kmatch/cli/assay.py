@@ -73,15 +73,11 @@ def assay(given: Given) -> None:
     from kmatch.sequences.files import is_list, read_list
 
     given.annotate = None
-    paths = [path.removeprefix("@") for path in given.genomes]
-    if [given.assays, *paths].count("-") > 1:
-        raise click.UsageError("only one of ASSAYS and GENOMES can be standard input")
     second = {"--matrix": given.matrix, "--positions": given.positions}
-    search = Search(given, (given.assays, *paths, given.targets), second, default="tsv")
+    search = Search(given, second, default="tsv")
     if search.form == "bed":
         raise click.UsageError("assay writes TSV and CSV, as not every row has a place")
-    from kmatch.results.assays import AssayCounts, write_positions
-    from kmatch.results.columns import AssayRows
+    from kmatch.results.assays import AssayCounts, Assays, write_positions
     from kmatch.results.formats import FORMATS
     from kmatch.results.melting import Salts
     from kmatch.results.output import open_outputs
@@ -98,8 +94,8 @@ def assay(given: Given) -> None:
         lists = [read_list(path) if is_list(path) else [path] for path in given.genomes]
         given.genome = [path for each in lists for path in each]
     search.open_genomes(rereads=given.each == "file")
-    rows, counts = AssayRows(pairs), AssayCounts(pairs, targets)
-    search.dress(rows)
+    table, counts = Assays((), pairs), AssayCounts(pairs, targets)
+    search.dress(table)
     options = given.made(AssayOptions)._replace(salts=given.made(Salts))
     made: list[AssaySearch] = []
 
@@ -109,7 +105,7 @@ def assay(given: Given) -> None:
 
     with open_outputs(given.output, *second.values()) as handles:
         with search.batches(begin, search.genomes.label) as found:
-            writer = FORMATS[search.form](handles[0], rows)
+            writer = FORMATS[search.form](handles[0], table)
             for batch in found:
                 writer.write(batch)
                 counts.add(batch)

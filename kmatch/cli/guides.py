@@ -64,18 +64,18 @@ def guides(given: Given) -> None:
     A guide is a window of A, C, G and T beside a PAM, on either strand. Its specificity is 1 / (1 +
     the sum of CFD of all its sites but one that is perfect).
     """
-    inputs = (given.target, given.genome.removeprefix("@"), given.regions)
-    search = Search(given, inputs, {"--hits": given.hits}, default="tsv")
+    search = Search(given, {"--hits": given.hits}, default="tsv")
     from kmatch.genome import Genome
-    from kmatch.results.columns import VARIANTS as MADE
-    from kmatch.results.columns import GuideRows
     from kmatch.results.formats import FORMATS
     from kmatch.results.output import open_outputs
+    from kmatch.results.table import Guides
     from kmatch.search.guides import GuideOptions, GuideSearch
     from kmatch.search.regions import load_regions
 
-    rows = GuideRows(given.k, "mit" in given.score)
-    search.dress(rows)
+    table = Guides((), given.k, "mit" in given.score)
+    search.dress(table)
+    form = format_by_name(given.hits) or "bed"
+    search.aligned = bool(given.hits) and form != "bed"
     search.open_genomes(bool(given.vcf))
     target = Genome(given.target, keep=False)
     options, where = given.made(GuideOptions), load_regions(given.regions)
@@ -87,18 +87,10 @@ def guides(given: Given) -> None:
 
     with open_outputs(given.output, given.hits) as handles:
         with search.batches(begin, search.genomes.label) as found:
-            sites = made[0]
-            writer = None
             if given.hits:
-                if sites.scorer:
-                    sites.rows.score(sites.scorer, tuple(dict.fromkeys(("cfd", *given.score))))
-                if given.vcf:
-                    sites.rows.add(MADE)
-                writer = FORMATS[format_by_name(given.hits) or "bed"](handles[1], sites.rows)
-            if writer:
-                writer.write_all(found)
+                FORMATS[form](handles[1], made[0].sites).write_all(found)
             else:
                 deque(found, maxlen=0)
-        batch = sites.guides()
-        FORMATS[search.form](handles[0], rows).write_all([batch])
-    search.conclude(f"{counted(len(batch), 'guide')} with {counted(search.rows, 'site')}")
+        table.take([made[0].guides()])
+        FORMATS[search.form](handles[0], table).write_all(table.batches)
+    search.conclude(f"{counted(len(table), 'guide')} with {counted(search.rows, 'site')}")

@@ -73,14 +73,13 @@ def pcr(given: Given) -> None:
 
     A product reaches from a site of one primer on + to a site of its partner on - that faces it.
     """
-    inputs = (given.genome.removeprefix("@"), given.primers, given.regions)
-    search = Search(given, inputs, {})
+    search = Search(given, {})
     check_inputs(given, "PRIMERS", given.primers)
     if given.sequence and search.form not in ("tsv", "csv"):
         raise click.UsageError("--sequence adds a column to TSV; give --format tsv too")
-    from kmatch.results.columns import ProductRows
     from kmatch.results.formats import FORMATS
     from kmatch.results.output import open_output
+    from kmatch.results.table import Products
     from kmatch.search.pcr import PcrOptions, PcrSearch, check_pcr, site_query
     from kmatch.search.search import begin_search
     from kmatch.sequences.primer_pairs import load_pairs
@@ -89,15 +88,15 @@ def pcr(given: Given) -> None:
     pairs, options = load_pairs(given.primers or by_name), given.made(PcrOptions)
     check_pcr(pairs, options, "--exact-3p")
     search.search_for(pairs.primers, rereads=given.sequence)
-    rows = ProductRows(pairs, given.sequence, search.genomes.named)
-    search.dress(rows)
+    table = Products((), pairs, given.sequence, search.genomes.named)
+    search.dress(table)
 
     def begin(run: "Run") -> PcrSearch:
         sites = begin_search(site_query(pairs, given.k, options), search.genomes, run)
         return PcrSearch(sites, pairs, options, search.regions)
 
     with open_output(given.output) as handle:
-        writer = FORMATS[search.form](handle, rows)
+        writer = FORMATS[search.form](handle, table)
         with search.batches(begin, search.genomes.label) as found:
             writer.write_all(found)
     search.conclude(f"{counted(search.rows, 'product')} of {counted(len(pairs), 'pair')}")
@@ -158,30 +157,28 @@ def primer(given: Given) -> None:
     (mismatches, insertions, deletions) from every substring of BACKGROUND.
     """
     paths = (given.target, given.background)
-    if paths == ("-", "-"):
-        raise click.UsageError("only one of TARGET and BACKGROUND can be standard input")
     for name, path in zip(("TARGET", "BACKGROUND"), paths, strict=True):
         if path.startswith("@") and not os.path.exists(path):
             raise click.UsageError(
                 f"{name} is one file, and not a list of files as {path} is elsewhere; join them: "
                 "cat *.fa | kmatch primer TARGET - -k N"
             )
-    search = Search(given, paths, {"--regions": given.regions})
+    search = Search(given, {"--regions": given.regions})
     from kmatch.genome import Genome
-    from kmatch.results.columns import PrimerRows, RegionRows
     from kmatch.results.formats import FORMATS
     from kmatch.results.output import open_outputs
+    from kmatch.results.table import Primers, Regions
     from kmatch.search.primer import PrimerOptions, PrimerSearch
 
     target, background = (Genome(path, keep=False) for path in paths)
     options = given.made(PrimerOptions)
     begin = partial(PrimerSearch, target, background, given.k, options)
-    rows = PrimerRows(given.k, given.both_strands)
-    search.dress(rows)
+    table = Primers((), given.k, given.both_strands)
+    search.dress(table)
     with open_outputs(given.output, given.regions) as handles:
-        writer, regions = FORMATS[search.form](handles[0], rows), None
+        writer, regions = FORMATS[search.form](handles[0], table), None
         if given.regions:
-            regions = FORMATS["bed"](handles[1], RegionRows(given.both_strands))
+            regions = FORMATS["bed"](handles[1], Regions((), given.both_strands))
         with search.batches(begin, given.background) as found:
             for batch in found:
                 writer.write(batch)

@@ -36,13 +36,20 @@ from kmatch.search.query import Query, Run
 
 if TYPE_CHECKING:
     from kmatch.results.batches import HitBatch
-    from kmatch.results.columns import HitRows, Rows
+    from kmatch.results.columns import Table
     from kmatch.results.limit import Counts
+    from kmatch.results.scores import Scorer
+    from kmatch.results.table import Hits
     from kmatch.search.regions import Regions
     from kmatch.sequences.patterns import PatternSet
 
 _SEQUENCE = re.compile(r"[ACGTURYSWKMBDHVN]{4,}", re.IGNORECASE)
 _REGION = re.compile(r".+:[\d,]+(-|\.\.)[\d,]+")
+# What commands read, by the names of their values.
+INPUTS = {
+    name: name.upper()
+    for name in ("assays", "target", "background", "genome", "genomes", "patterns", "primers")
+} | {"regions": "--regions", "targets": "--targets", "annotate": "--annotate", "vcf": "--variants"}
 DIFFERS = (
     "hamming counts mismatches; multi does so for a panel of one length, beside a PAM too; edit "
     "counts insertions and deletions as well; best finds the closest and takes no k."
@@ -52,26 +59,29 @@ DIFFERS = (
 class Search:
     """A search of a command: how it runs, and what it says.
 
-    inputs: paths that it reads; second: the second output, by its option; of_hits, default: see
-    `format_of`. form: of its table; is_standard: whether its rows go to standard output, where the
-    progress bar may be; aligned: whether they need alignments; rows: how many there were so far.
-    Raises UsageError for outputs that cannot be used.
+    second: the second output, by its option; of_hits, default: see `format_of`. form: of its table;
+    is_standard: whether its rows go to standard output, where the progress bar may be; aligned:
+    whether they need alignments; rows: how many there were so far.
+    Raises UsageError for two inputs named `-`, and for outputs that cannot be used.
     """
 
     def __init__(
         self,
         given: Given,
-        inputs: Iterable[str | None],
         second: dict[str, str | None],
         of_hits: bool = False,
         default: str = "bed",
     ) -> None:
         self.given, self.messages = given, Messages(given.quiet, given.verbose)
         self.form = format_of(given, of_hits, default)
-        vcf, dense = (getattr(given, name, None) for name in ("vcf", "dense_groups"))
+        dense = getattr(given, "dense_groups", None)
         outputs = {"-o": given.output or "-", "--json": given.json, "--dense-groups": dense}
         self._outputs = outputs | second
-        self._inputs = [path for path in (*inputs, given.annotate, vcf) if path]
+        read = [(INPUTS[name], path) for name in INPUTS for path in _paths(given, name, second)]
+        self._inputs = [path for _, path in read]
+        if len(piped := [shown for shown, path in read if path == "-"]) > 1:
+            names = " and ".join(dict.fromkeys(piped))
+            raise click.UsageError(f"only one of {names} can be standard input")
         check_outputs(self._inputs, self._outputs)
         self.is_standard = given.output in (None, "-")
         self.aligned, self.rows, self._warned = False, 0, False
@@ -169,19 +179,18 @@ class Search:
             self.rows += len(batch)
             yield batch
 
-    def dress(self, rows: "Rows", more: Sequence[str] = ()) -> None:
-        """Give rows of a table the columns that are asked for, and more."""
+    def dress(self, table: "Table[Any, Any]", more: Sequence[str] = ()) -> None:
+        """Give a table the columns that are asked for, and more."""
         if self.given.annotate:
-            from kmatch.results.annotation import Annotation
-
-            rows.annotate(Annotation(self.given.annotate))
-        rows.add(more)
+            table.annotate(self.given.annotate)
+        table.add(more)
         if self.given.columns:
+            names = self.given.columns.split(",")
             try:
-                rows.choose([name.strip() for name in self.given.columns.split(",")])
+                table.tsv = tuple(table.known(name.strip()) for name in names)
             except InputError as error:
                 raise click.UsageError(f"--columns: {error}") from error
-        self.aligned = self.form != "bed" and (self.form not in TABLES or rows.aligned)
+        self.aligned = self.form != "bed" and (self.form not in TABLES or table.aligned)
 
     def conclude(self, found: str, counts: "Counts | None" = None, **more: Any) -> None:
         """Say what was found, in how much, how fast and on which device, and warn of patterns that
@@ -195,13 +204,20 @@ class Search:
         records, letters = counted(progress.records, "record"), f"{progress.letters:,} bp"
         seconds = time.perf_counter() - self._began
         if self.given.json:
-            from kmatch.results.report import write_report
+            from kmatch.results.limit import write_report
 
             facts = {"device": self._device.removeprefix(" on "), "seconds": round(seconds, 3)}
             facts |= {"records": progress.records, "letters": progress.letters, "hits": self.rows}
             write_report(self.given.json, counts, inputs=self._inputs, **facts | more)
         searched = f"{several}{records}, {letters} in {seconds:.1f} s{self._device}"
         self.messages.conclude(f"{found}; {searched}")
+
+
+def _paths(given: Given, name: str, outputs: Iterable[str]) -> list[str]:
+    """The paths that a command reads by one of INPUTS."""
+    paths = getattr(given, name, None) or ()
+    paths = [paths] if isinstance(paths, str) else paths
+    return [] if INPUTS[name] in outputs else [path.removeprefix("@") for path in paths]
 
 
 def _letters_at_most(path: str) -> int:
@@ -214,8 +230,8 @@ def _letters_at_most(path: str) -> int:
 
 
 def check_inputs(given: Given, argument: str, path: str | None) -> None:
-    """Raise UsageError for what is searched for by file and by `-p`, or neither, for two inputs
-    named `-`, and for what is no file where one is meant.
+    """Raise UsageError for what is searched for by file and by `-p`, or neither, and for what is no
+    file where one is meant.
 
     argument: the one that takes the file at `path`, as `PATTERNS`.
     """
@@ -234,10 +250,6 @@ def check_inputs(given: Given, argument: str, path: str | None) -> None:
         several = "; several genomes are one @LIST" if path else ""
         what = argument.lower()
         raise click.UsageError(f"give the {what} as a file or with -p, one of the two{several}")
-    inputs = {"GENOME": given.genome.removeprefix("@"), argument: path, "--regions": regions}
-    inputs["--variants"] = getattr(given, "vcf", None)
-    if len(piped := [name for name, path in inputs.items() if path == "-"]) > 1:
-        raise click.UsageError(f"only one of {' and '.join(piped)} can be standard input")
 
 
 def check_sequences(sequences: Iterable[str]) -> None:
@@ -359,15 +371,15 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
             raise click.UsageError(
                 f"--summary-only writes one table, to standard output or -o; leave {option} out"
             )
-    inputs = (given.genome.removeprefix("@"), given.patterns, given.regions)
-    search = Search(given, inputs, {"--summary": given.summary}, of_hits=True)
+    search = Search(given, {"--summary": given.summary}, of_hits=True)
     panel = _panel(given)
     search.search_for(panel, rereads or bool(getattr(given, "vcf", None)))
-    from kmatch.results.columns import FLANKS, HitRows
-    from kmatch.results.columns import VARIANTS as MADE
     from kmatch.results.formats import FORMATS
     from kmatch.results.limit import Counts, limited
     from kmatch.results.output import open_outputs
+    from kmatch.results.scores import Specificity
+    from kmatch.results.table import FLANKS, Hits
+    from kmatch.results.table import VARIANTS as MADE
     from kmatch.search.panel import pattern_distances
     from kmatch.search.rules import check_ends, check_pam
     from kmatch.search.search import begin_search
@@ -378,24 +390,28 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     each = None if problem == "best" else pattern_distances(panel, query.k)
     counts = Counts(panel, None if each is None else int(each.max()))
     shares = each if isinstance(query.k, str) else None
-    rows = HitRows(panel, search.genomes, query.pam_side == "5p", shares)
-    rows.threads = given.threads
-    if scores := getattr(given, "score", None):
-        _score(scores, query, rows, counts, bool(given.summary or given.summary_only))
-    search.dress(rows, MADE if getattr(given, "vcf", None) else ())
+    table = Hits((), panel, search.genomes, query.pam_side == "5p", shares)
+    table.threads, scores = given.threads, getattr(given, "score", ())
+    scorer = _scorer(query) if scores else None
+    table.add(scores)
+    search.dress(table, MADE if getattr(given, "vcf", None) else ())
+    summed = given.summary or given.summary_only
+    if scorer and summed:
+        counts.scores = {name: Specificity(name, scorer.defined) for name in scores}
     search.aligned = bool(scores) or (search.aligned and not given.summary_only)
     begin = partial(begin_search, query, search.genomes, regions=search.regions)
     with ExitStack() as stack, open_outputs(given.output, given.summary) as handles:
-        if search.form == "view" or not set(FLANKS).isdisjoint(rows.tsv):
-            _look_around(rows, search, stack)
-        writer = None if given.summary_only else FORMATS[search.form](handles[0], rows)
+        if search.form == "view" or not set(FLANKS).isdisjoint(table.tsv):
+            _look_around(table, search, stack)
+        writer = None if given.summary_only else FORMATS[search.form](handles[0], table)
         with search.batches(begin, search.genomes.label) as found:
-            for batch in limited(_counted(found, counts), panel, given.limit):
+            hits = _counted(scorer.scored(found, scores) if scorer else found, counts)
+            for batch in limited(hits, panel, given.limit):
                 if writer:
                     writer.write(batch)
             if writer:
                 writer.finish()
-        if given.summary or given.summary_only:
+        if summed:
             counts.write(handles[-1])
     some = int(counts.hits.any(axis=1).sum())
     part = f"{some:,} of " if 0 < some < len(panel) else ""
@@ -404,20 +420,14 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     )
 
 
-def _score(
-    names: Sequence[str], query: Query, rows: "HitRows", counts: "Counts", summed: bool
-) -> None:
-    """Have hits scored for their rows, and summed for the specificity of their patterns."""
-    from kmatch.results.scores import Specificity
+def _scorer(query: Query) -> "Scorer":
+    """What scores the hits of a search."""
     from kmatch.search.rules import make_scorer
 
     try:
-        scorer = make_scorer(query)
+        return make_scorer(query)
     except InputError as error:
         raise click.UsageError(f"--score: {error}") from error
-    rows.score(scorer, names)
-    if summed:
-        counts.scores = {name: Specificity(name, scorer) for name in names}
 
 
 def _panel(given: Given) -> "PatternSet":
@@ -444,18 +454,18 @@ def _counted(batches: "Iterable[HitBatch]", counts: "Counts") -> "Iterator[HitBa
         yield batch
 
 
-def _look_around(rows: "HitRows", search: Search, stack: ExitStack) -> None:
+def _look_around(hits: "Hits", search: Search, stack: ExitStack) -> None:
     """Have lines for eyes made for the screen on which they are shown, if there is one, with
     letters around hits, if the genomes can be read beside the search."""
     if search.is_standard and sys.stdout is not None and sys.stdout.isatty():
-        from kmatch.results.columns import Screen
+        from kmatch.results.table import Screen
 
         colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-        rows.screen = Screen(shutil.get_terminal_size().columns, colour)
+        hits.screen = Screen(shutil.get_terminal_size().columns, colour)
     if search.genomes.can_reread:
         from kmatch.search.alignments import BESIDE, GenomeTexts
 
         # As long as an occurrence, a PAM and letters around them can be.
-        texts = GenomeTexts(search.genomes, 2 * int(rows.panel.lengths.max()) + BESIDE)
+        texts = GenomeTexts(search.genomes, 2 * int(hits.patterns.lengths.max()) + BESIDE)
         stack.callback(texts.close)
-        rows.letters = texts.letters
+        hits.letters = texts.letters

@@ -2,15 +2,16 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 from urllib.parse import unquote
 
 import numpy as np
 
-from kmatch.arrays import Bools, Longs, Objects
+from kmatch.arrays import Bools, Longs, distinct, ranked
 from kmatch.errors import InputError, listed, warn
 from kmatch.results.batches import Batch
+from kmatch.results.columns import Named, Names, same
 from kmatch.sequences.files import StrPath, open_source
 
 GENE, BED = "gene", "bed"  # kinds, beside these of parts
@@ -19,7 +20,7 @@ PARTS = (*EXONS, "transcript", "mRNA")  # whose span is a gene's where no gene i
 NAMES = ("gene_name", "Name", "gene", "gene_id", "locus_tag", "Parent", "ID")  # the best first
 GENES = re.compile(r"(.+_)?(pseudo)?gene")
 ATTRIBUTE = re.compile(r'\s*([^\s=;]+)(?:=|\s+)("[^"]*"|[^;]*)')
-REGIONS = np.array(["intergenic", "intron", "exon"], object)
+REGIONS = Names(("intergenic", "intron", "exon"))
 
 
 class Feature(NamedTuple):
@@ -38,114 +39,105 @@ class Feature(NamedTuple):
 
 
 class _Record:
-    """The features of one record, for look-ups."""
+    """The genes and exons of one record, for look-ups; on a circle of so many letters, once more
+    behind its end, as rows run over the origin."""
 
-    def __init__(self, genes: list[Feature], exons: list[Feature]) -> None:
-        genes.sort(key=lambda gene: (gene.start, gene.end))
-        self._names = [gene.name for gene in genes]
-        start, end = _intervals(genes)
+    def __init__(self, genes: list[Feature], exons: list[Feature], circle: int | None) -> None:
+        genes = sorted(genes, key=lambda gene: (gene.start, gene.end))
+        self._names = [gene.name for gene in genes] * (1 if circle is None else 2)
+        start, end = _intervals(genes, circle)
         # The borders of genes part the record into stretches, each of them under the same genes.
-        self._borders = np.unique(np.concatenate([start, end]))
+        self._borders = distinct(np.concatenate([start, end]))
         self._over: list[list[int]] = [[] for _ in range(len(self._borders) + 1)]
         first, last = (np.searchsorted(self._borders, each) + 1 for each in (start, end))
         for number, (a, b) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
             for stretch in range(a, b):
                 self._over[stretch].append(number)
-        start, end = _intervals(sorted(exons, key=lambda exon: exon.start))
-        self._exon_starts, self._exon_reach = start, np.maximum.accumulate(end)
+        start, end = _intervals(sorted(exons, key=lambda exon: exon.start), circle)
+        self._exon_starts, self._exon_reach = start, np.maximum.accumulate(np.append(-1, end))
 
-    def genes(self, start: Longs, end: Longs) -> tuple[list[tuple[int, ...]], Longs]:
-        """Sets of genes, by number in order of their starts, and which each interval overlaps."""
+    def genes(self, start: Longs, end: Longs) -> tuple[list[str], Longs]:
+        """Names of genes, in order of their starts, and which of these each interval overlaps."""
         first, last = (np.searchsorted(self._borders, at, "right") for at in (start, end - 1))
         size = len(self._over)
-        kinds, which = np.unique(first * size + last, return_inverse=True)
-        found = []
+        kinds, which = ranked(first * size + last)
+        words = []
         for kind in kinds.tolist():
             over = self._over[kind // size : kind % size + 1]
-            found.append(tuple(sorted({number for stretch in over for number in stretch})))
-        return found, which
-
-    def names(self, genes: Sequence[int]) -> str:
-        return ",".join(dict.fromkeys(self._names[number] for number in genes))
+            numbers = sorted({number for stretch in over for number in stretch})
+            words.append(",".join(dict.fromkeys(self._names[number] for number in numbers)))
+        return words, which
 
     def in_exon(self, start: Longs, end: Longs) -> Bools:
         """Which intervals overlap an exon."""
         before = np.searchsorted(self._exon_starts, end)  # exons that begin before the end
-        reach = np.concatenate([[-1], self._exon_reach])[before]
-        return np.asarray(reach > start)
+        return np.asarray(self._exon_reach[before] > start)
 
 
 class Annotation:
     """The features of a file, by the names of records."""
 
     def __init__(self, path: StrPath) -> None:
-        """Read GFF3, GTF or BED, compressed or not, or standard input for `-`.
-
-        Raises InputError for a file without genes or exons and for lines that are neither.
-        """
+        """Raises InputError for a file that is no GFF3, GTF or BED, or has no features."""
         with open_source(path) as source:
             self._label = source.label
             features = list(_features(source.handle, source.label))
-        genes = [each for each in features if each.kind == GENE]
-        exons = [each for each in features if each.kind in EXONS]
         if not features:
             raise InputError(
                 f"{self._label}: no features; give GFF3 or GTF with genes or exons, or BED"
             )
-        self.of_bed = features[0].kind == BED
-        by_record: dict[str, tuple[list[Feature], list[Feature]]] = defaultdict(lambda: ([], []))
-        for gene in genes or (features if self.of_bed else _spans(features)):
-            by_record[gene.record][0].append(gene)
-        for exon in exons:
-            by_record[exon.record][1].append(exon)
-        self._records = {name: _Record(*both) for name, both in by_record.items()}
-        self._met = False  # whether any record with rows was among them
-        self._missed: dict[str, None] = {}  # those that were not
+        self._of_bed = features[0].kind == BED
+        genes = [each for each in features if each.kind == GENE]
+        genes = genes or (features if self._of_bed else _spans(features))
+        self._features: dict[str, tuple[list[Feature], list[Feature]]] = defaultdict(
+            lambda: ([], [])
+        )
+        for number, kind in enumerate((genes, [x for x in features if x.kind in EXONS])):
+            for each in kind:
+                self._features[each.record][number].append(each)
+        self._records: dict[tuple[str, int | None], _Record] = {}
+        self._missed: dict[str, None] = {}  # records of rows that are not in the file
 
-    def columns(self, batch: Batch) -> tuple[Objects, Objects]:
-        """The columns `gene` and `region` of n rows, str (object).
+    def columns(self, batch: Batch) -> tuple[Named, Named]:
+        """The columns `gene` and `region` of rows.
 
         gene: the names of the genes that a row overlaps, or of the features of BED, in order of
         their starts; region: `exon`, `intron` or `intergenic`, of BED empty.
         """
         names, which = batch.record_names()
-        gene, region = np.full(len(batch), "", object), np.zeros(len(batch), np.int64)
-        for number, name in enumerate(names):
-            if (record := self._records.get(name)) is None:
+        words, (gene, exon) = [""], np.zeros((2, len(batch)), np.int64)
+        rows = np.split(np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1])
+        for name, own in zip(names, rows, strict=True):
+            if name not in self._features:
                 self._missed[name] = None
                 continue
-            self._met = True
-            rows = np.flatnonzero(which == number)
-            start, end = batch.start[rows], batch.end[rows]
-            exon, (genes, which_genes) = record.in_exon(start, end), record.genes(start, end)
-            found = np.array([*map(record.names, genes), ""], object)[which_genes]
-            circle = (batch.origin.circles or {}).get(int(batch.record[rows[0]]))
-            if circle is not None:  # rows over the origin overlap what is at the beginning too
-                over = np.flatnonzero(end > circle)
-                begin = np.zeros(len(over), np.int64)
-                more, which_more = record.genes(begin, end[over] - circle)
-                for row, others in zip(over.tolist(), which_more.tolist(), strict=True):
-                    found[row] = record.names(genes[which_genes[row]] + more[others])
-                exon[over] |= record.in_exon(begin, end[over] - circle)
-            gene[rows] = found
-            region[rows] = np.where(exon, 2, found != "")
-        if self.of_bed:
-            return gene, np.full(len(batch), "", object)
-        return gene, REGIONS[region]
+            place = name, (batch.origin.circles or {}).get(int(batch.record[own[0]]))
+            if place not in self._records:
+                self._records[place] = _Record(*self._features[name], place[1])
+            record, start, end = self._records[place], batch.start[own], batch.end[own]
+            found, numbers = record.genes(start, end)
+            gene[own] = numbers + len(words)
+            words += found
+            exon[own] = record.in_exon(start, end)
+        if self._of_bed:
+            return Named(Names(words), gene), same("", batch)
+        in_gene = np.array([word != "" for word in words])[gene]
+        return Named(Names(words), gene), Named(REGIONS, np.where(exon, 2, in_gene))
 
     def check(self) -> None:
         """Warn where none of the records with rows so far is in the file."""
-        if self._missed and not self._met:
+        if self._missed and not self._records:
             warn(
                 f"{self._label}: no feature is in a record of the table; the file has "
-                f"{listed(list(self._records), 3)}, the table {listed(list(self._missed), 3)}: "
+                f"{listed(list(self._features), 3)}, the table {listed(list(self._missed), 3)}: "
                 "names of records have to be the same in both"
             )
 
 
-def _intervals(features: list[Feature]) -> Longs:
-    """Starts and ends, int64[2, n]."""
-    return np.array([(each.start, each.end) for each in features], np.int64).reshape(-1, 2).T
+def _intervals(features: list[Feature], circle: int | None) -> Longs:
+    """Starts and ends, int64[2, n]; those on a circle once more behind its end, int64[2, 2n]."""
+    found = np.array([(each.start, each.end) for each in features], np.int64).reshape(-1, 2).T
+    return found if circle is None else np.concatenate([found, found + circle], axis=1)
 
 
 def _spans(features: list[Feature]) -> list[Feature]:

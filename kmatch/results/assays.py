@@ -1,23 +1,43 @@
 """Assays in Python, and what they come to over all genomes: the matrix, the positions of their
 oligos, and the right and wrong answers."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Floats, Longs, Objects
+from kmatch.arrays import Floats, Longs
 from kmatch.errors import OutputError, listed, warn
 from kmatch.results.batches import AssayBatch
-from kmatch.results.columns import AssayRows
-from kmatch.results.table import Table, named_row, opened
+from kmatch.results.columns import Column, Named, Names, Table, named_row, opened, record_cells
 from kmatch.sequences.alphabet import letter_masks
-from kmatch.sequences.primer_pairs import PrimerPairs
+from kmatch.sequences.primer_pairs import FORWARD, PROBE, REVERSE, PrimerPairs
 
 ANSWERS = ("true_positive", "false_negative", "false_positive", "true_negative")
 SEEN = "ACGTN-+"  # at a letter of an oligo: a base, another letter, none, or more behind it
 MASKS = letter_masks(["ACGT"])
+
+
+def _number(cells: Callable[[AssayBatch], Any]) -> Column[np.float64]:
+    """The column of numbers of assays, NaN where they are -1."""
+
+    def numbers(batch: AssayBatch, _: "Assays") -> Floats:
+        found = cells(batch)
+        return np.where(found < 0, np.nan, found)
+
+    return Column(np.float64, numbers, ".0f")
+
+
+def _oligo_columns(role: int) -> tuple[Column[np.float64], ...]:
+    return (
+        _number(lambda batch: batch.distance[:, role]),
+        _number(lambda batch: batch.distance_3p[:, role]),
+        Column(np.float64, lambda batch, _: batch.tm[:, role], ".1f"),
+    )
+
+
+_ANSWERS = Names(("no", "yes"))
 
 
 class Assays(Table[AssayBatch, Any]):
@@ -36,29 +56,31 @@ class Assays(Table[AssayBatch, Any]):
     """
 
     noun = "row"
-    genome: Objects
-    assay: Objects
-    amplifies: Objects
-    record: Objects
-    start: Floats
-    end: Floats
-    length: Floats
-    forward: Floats
-    reverse: Floats
-    probe: Floats
-    forward_3p: Floats
-    reverse_3p: Floats
-    probe_3p: Floats
-    tm_forward: Floats
-    tm_reverse: Floats
-    tm_probe: Floats
+    genome = Column(np.object_, lambda batch, _: Named(Names(batch.units), batch.genome))
+    assay = Column(np.object_, lambda batch, table: Named(table.labels, batch.assay))
+    amplifies = Column(np.object_, lambda batch, _: Named(_ANSWERS, batch.amplifies.astype(int)))
+    record = Column(np.object_, lambda batch, _: record_cells(batch))
+    start = _number(lambda batch: batch.start)
+    end = _number(lambda batch: batch.end)
+    length = _number(lambda batch: batch.end - batch.start - (batch.start < 0))
+    forward, forward_3p, tm_forward = _oligo_columns(FORWARD)
+    reverse, reverse_3p, tm_reverse = _oligo_columns(REVERSE)
+    probe, probe_3p, tm_probe = _oligo_columns(PROBE)
+    tsv = (
+        *("genome", "assay", "amplifies", "record", "start", "end", "length"),
+        *("forward", "reverse", "probe", "forward_3p", "reverse_3p"),
+        *("tm_forward", "tm_reverse", "tm_probe"),
+    )
+    _row = named_row("Assay", tsv)
 
     def __init__(
-        self, batches: Iterable[AssayBatch], pairs: PrimerPairs, targets: Iterable[str] | None
+        self,
+        batches: Iterable[AssayBatch],
+        pairs: PrimerPairs,
+        targets: Iterable[str] | None = None,
     ) -> None:
-        self._listed = named_row("Assay", AssayRows.tsv)
-        self._counts = AssayCounts(pairs, targets)
-        super().__init__(batches, AssayRows(pairs))
+        self.labels, self._counts = Names(pairs.names), AssayCounts(pairs, targets)
+        super().__init__(batches)
         for batch in self.batches:
             self._counts.add(batch)
         self.facts = self._counts.facts()

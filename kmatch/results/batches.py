@@ -110,13 +110,21 @@ class Made(NamedTuple):
     distance: Floats
 
 
+class Scores(NamedTuple):
+    """CFD and MIT's score of n hits, float64[n], NaN where undefined; None if not asked for."""
+
+    cfd: Floats | None = None
+    mit: Floats | None = None
+
+
 @dataclass(frozen=True)
 class HitBatch(Batch):
     """Hits, n rows, sorted by record, start, end, strand and pattern; those that have these in
     common, as beside PAMs of several lengths, by their anchors.
 
     pattern: int32, the pattern's number; distance: int32; minus: uint8, 1 for the strand `-`;
-    columns: the alignments, None where nobody asked for them; made: None without variants.
+    columns: the alignments, None where nobody asked for them; made: None without variants; scores:
+    None without any.
     """
 
     pattern: Ints
@@ -124,6 +132,7 @@ class HitBatch(Batch):
     minus: Bytes
     columns: Columns | None = None
     made: Made | None = None
+    scores: Scores | None = None
 
     @property
     def aligned(self) -> Columns:
@@ -336,7 +345,7 @@ def take_rows(value: Any, rows: Longs | slice) -> Any:
     if isinstance(value, Texts | Columns):
         parts = (take_texts(each, rows) for each in _texts(value))
         return type(value)._make(chain.from_iterable(parts))
-    if isinstance(value, PrimerSites | Made):
+    if isinstance(value, PrimerSites | Made | Scores):
         return type(value)(*(take_rows(each, rows) for each in value))
     return None if value is None else value[rows]
 
@@ -347,7 +356,7 @@ def join_rows(values: Sequence[Any]) -> Any:
     if isinstance(first, Texts | Columns):
         parts = map(_join_texts, zip(*map(_texts, values), strict=True))
         return type(first)._make(chain.from_iterable(parts))
-    if isinstance(first, PrimerSites | Made):
+    if isinstance(first, PrimerSites | Made | Scores):
         return type(first)(*map(join_rows, zip(*values, strict=True)))
     return None if first is None else np.concatenate(values)
 

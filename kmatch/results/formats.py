@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from kmatch.results.batches import Batch, HitBatch, cut_at_origin
-from kmatch.results.columns import HEADINGS, HitRows, Named, Names, record_cells, same
+from kmatch.results.columns import HEADINGS, Named, Names, record_cells, same
 from kmatch.results.sam import SamWriter
+from kmatch.results.table import Hits
 from kmatch.results.view import ViewWriter
 from kmatch.results.writer import Fields, Writer
 
@@ -23,11 +24,11 @@ class BedWriter(Writer):
     between = "\t"
 
     def fields(self, batch: Batch) -> Fields:
-        return self._tabbed(self.rows.bed, cut_at_origin(batch))
+        return self._tabbed(self.table.bed, cut_at_origin(batch))
 
     def _tabbed(self, names: Iterable[str], batch: Batch) -> Fields:
         return [
-            (self.between if number else "", self.rows.cells(name, batch))
+            (self.between if number else "", self.table.cells(name, batch))
             for number, name in enumerate(names)
         ]
 
@@ -36,10 +37,10 @@ class TsvWriter(BedWriter):
     """Writes TSV below a line of headings."""
 
     def header(self) -> str:
-        return self.between.join(HEADINGS.get(name, name) for name in self.rows.tsv) + "\n"
+        return self.between.join(HEADINGS.get(name, name) for name in self.table.tsv) + "\n"
 
     def fields(self, batch: Batch) -> Fields:
-        return self._tabbed(self.rows.tsv, batch)
+        return self._tabbed(self.table.tsv, batch)
 
 
 class CsvWriter(TsvWriter):
@@ -61,11 +62,11 @@ class Gff3Writer(Writer):
     behind its last letter.
     """
 
-    def __init__(self, handle: Any, rows: HitRows) -> None:
-        self._labels = Names(map(_escaper(_IN_VALUE), rows.labels.words))
+    def __init__(self, handle: Any, table: Hits) -> None:
+        self._labels = Names(map(_escaper(_IN_VALUE), table.labels.words))
         self._number = 1
         self._circles: set[tuple[int, int]] = set()  # those that have their lines
-        super().__init__(handle, rows)
+        super().__init__(handle, table)
 
     def header(self) -> str:
         return "##gff-version 3\n"
@@ -79,12 +80,12 @@ class Gff3Writer(Writer):
             ("", record_cells(batch, _escaper(_IN_SEQUENCE))),
             ("\tkmatch\tnucleotide_match\t", batch.start + 1),
             ("\t", batch.end),
-            ("\t", self.rows.cells("score", batch)),
-            ("\t", self.rows.cells("strand", batch)),
+            ("\t", self.table.cells("score", batch)),
+            ("\t", self.table.cells("strand", batch)),
             ("\t.\tID=hit", np.arange(first, self._number)),
             (";Name=", Named(self._labels, batch.pattern)),
             (";distance=", batch.distance),
-            (";cigar=", self.rows.cells("cigar", batch)),
+            (";cigar=", self.table.cells("cigar", batch)),
             *([] if genome is None else [(";genome=", same(genome, batch))]),
         ]
 
@@ -118,7 +119,7 @@ def _escaper(unfit: re.Pattern[bytes]) -> Callable[[str], str]:
     return escape
 
 
-# By name, each made with (handle, rows). Hits have all, products and primers BED, TSV and CSV.
+# By name, each made with (handle, table). Hits have all, products and primers BED, TSV and CSV.
 FORMATS: dict[str, Callable[[Any, Any], Writer]] = {
     "bed": BedWriter,
     "tsv": TsvWriter,

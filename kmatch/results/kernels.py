@@ -7,9 +7,8 @@ from kmatch.jit.kernels import inlined, kernel
 NEWLINE = ord("\n")
 TEN, ZERO = np.uint64(10), np.uint64(ord("0"))
 PAM = 3  # letters
-CODE = 7  # bits of an ASCII letter in which A, C, G, T and N differ
-UNKNOWN = ord("N") & CODE
-INSERTED, DELETED = ord("I"), ord("D")
+CODE = 7  # bits of an ASCII letter in which A, C, G, T and - differ
+GAP = ord("-") & CODE
 
 
 @kernel
@@ -76,7 +75,7 @@ def score_cfd(sites, guides, distances, most, weights, best, scores):
 
     sites: (ends int64[n+1], text uint8) of the letters of each, its PAM behind them; guides:
     (number int32[n], codes uint8[P, 20]); distances: int32[n]; most: mismatches, insertions and
-    deletions that there may be; weights: see `Weights`; best: float64[2, …] for `_best_cfd`.
+    deletions that there may be; weights: see `cfd_weights`; best: float64[2, …] for `_best_cfd`.
     """
     ends, text = sites
     numbers, codes = guides
@@ -86,11 +85,11 @@ def score_cfd(sites, guides, distances, most, weights, best, scores):
         if straight and pam - first == codes.shape[1]:
             score = 1.0
             for i in range(codes.shape[1]):
-                score *= weights.pairs[i, codes[guide, i], text[first + i] & CODE]
+                score *= weights[i, codes[guide, i], text[first + i] & CODE]
         else:
             site = text[first:pam]
             score = _best_cfd(codes[guide], site, distance, most, weights, best[0], best[1])
-        scores[h] = score * weights.pam[text[pam + 1] & CODE, text[pam + 2] & CODE]
+        scores[h] = score * weights[-1, text[pam + 1] & CODE, text[pam + 2] & CODE]
 
 
 @inlined
@@ -123,16 +122,16 @@ def _best_cfd(guide, site, distance, most, weights, best, after):
                     if value < 0:
                         continue
                     if at < len(site) and b < deletions:
-                        skipped = weights.skipped_text[i, site[at] & CODE]
+                        skipped = weights[i, GAP, site[at] & CODE]
                         _raise(best, (a, b + 1, c), value * skipped)
                     if i < len(guide) and a < insertions:
-                        skipped = weights.skipped_guide[i, guide[i]]
+                        skipped = weights[i, guide[i], GAP]
                         _raise(after, (a + 1, b, c), value * skipped)
                     if i < len(guide) and at < len(site):
                         letter = site[at] & CODE
                         differs = guide[i] != letter
                         if not differs or c < mismatches:
-                            weight = weights.pairs[i, guide[i], letter]
+                            weight = weights[i, guide[i], letter]
                             _raise(after, (a, b, c + differs), value * weight)
         if i < len(guide):
             best, after = after, best
@@ -143,35 +142,3 @@ def _best_cfd(guide, site, distance, most, weights, best, after):
         if 0 <= b <= deletions and 0 <= c <= mismatches:
             found = max(found, best[a, b, c])
     return found if found >= 0 else np.nan
-
-
-@kernel
-def score_mit(sites, guides, ops, lowering, scores):
-    """Fill `scores`, float64[n], with MIT's; arguments as for `score_cfd`.
-
-    ops: (ends int64[n+1], columns uint8) of the alignments; lowering: float64[20], by how much a
-    mismatch at each position lowers the score.
-    """
-    ends, text = sites
-    numbers, codes = guides
-    for h in range(len(scores)):
-        guide, site = codes[numbers[h]], text[ends[h] : ends[h + 1]]
-        known = guide[0] != UNKNOWN and len(site) == len(guide) + PAM
-        for op in ops[1][ops[0][h] : ops[0][h + 1]]:
-            known &= op != INSERTED and op != DELETED
-        for letter in site:
-            known &= letter & CODE != UNKNOWN
-        scores[h] = np.nan
-        if not known:
-            continue
-        score, mismatches, first, last = 100.0, 0, 0, 0
-        for i in range(len(guide)):
-            if guide[i] != site[i] & CODE:
-                score *= 1 - lowering[i]
-                first = i if mismatches == 0 else first
-                last = i
-                mismatches += 1
-        if mismatches > 1:
-            between, span = (last - first) / (mismatches - 1), len(guide) - 1
-            score /= ((span - between) / span * 4 + 1) * mismatches * mismatches
-        scores[h] = score

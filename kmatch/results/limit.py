@@ -1,28 +1,34 @@
-"""How many hits each pattern has at each distance, and the closest of them."""
+"""How many hits each pattern has at each distance, as a table and in a report, and the closest."""
 
+import sys
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kmatch.arrays import Ints, Longs
-from kmatch.errors import InputError, checked_count, warn
+from kmatch import __version__
+from kmatch.arrays import bounds_of
+from kmatch.errors import checked_count, warn
 from kmatch.results.batches import HitBatch, joined
-from kmatch.results.columns import worded
+from kmatch.results.columns import number_word
+from kmatch.results.output import open_output
 from kmatch.sequences.patterns import Pattern, pattern_set
 
 if TYPE_CHECKING:
     from kmatch.results.scores import Specificity
 
+SCHEMA_VERSION = 1  # of a report
+PACKAGES = ("numpy", "numba", "llvmlite")
 FEW = 1 << 16  # hits beyond those kept that may wait until the farther ones are dropped
 
 
 class Counts:
     """Counts the hits of patterns by distance; `hits` is int64[P, k+1].
 
-    k: the largest distance, None for that of the hits; scores: by name, what scores hits and sums
-    that up to the specificity of each pattern.
+    k: the largest distance, None for that of the hits; scores: by name, the Specificity of the
+    patterns that their hits' scores come to.
     """
 
     def __init__(
@@ -41,7 +47,7 @@ class Counts:
             self.hits = np.pad(self.hits, ((0, 0), (0, more)))
         at = batch.pattern.astype(np.int64) * self.hits.shape[1] + batch.distance
         np.add.at(self.hits.reshape(-1), at, 1)
-        for specificity in self.scores.values():
+        for specificity in self.scores.values() if len(batch) else ():
             specificity.add(batch)
 
     def write(self, handle: Any) -> None:
@@ -51,21 +57,48 @@ class Counts:
         rows: list[list[Any]] = [["pattern", *distances, "total"]]
         rows += [[name, *row] for name, row in zip(self.names, counts, strict=True)]
         for score, specificity in self.scores.items():
-            words = map(worded("g"), specificity.values.tolist())
+            words = [number_word(value, "g") for value in specificity.values.tolist()]
             for row, word in zip(rows, (f"specificity_{score}", *words), strict=True):
                 row.append(word)
         text = "".join("\t".join(map(str, row)) + "\n" for row in rows)
         handle.write(text.encode("utf-8", "surrogateescape"))
 
 
+def write_report(path: str, counts: Counts | None = None, **facts: Any) -> None:
+    """Write one object: the facts, versions, the command line, and hits by pattern and distance.
+
+    docs/report.schema.json describes it. counts: of the hits of patterns, where there are any.
+    """
+    import json
+    import platform
+    import shlex
+    from importlib.metadata import version
+
+    report = {
+        "schema_version": SCHEMA_VERSION,
+        "kmatch": __version__,
+        "versions": {"python": platform.python_version()} | {p: version(p) for p in PACKAGES},
+        "command_line": shlex.join(["kmatch", *sys.argv[1:]]),
+        **facts,
+    }
+    if counts is not None:
+        rows = zip(counts.names, counts.hits.tolist(), strict=True)
+        report["patterns"] = [
+            {"pattern": name, "hits": sum(row), "hits_by_distance": row} for name, row in rows
+        ]
+        bars: defaultdict[str, Counter[str]] = defaultdict(Counter)  # a name may be that of several
+        for one in report["patterns"]:
+            counted = {f"d{d}": hits for d, hits in enumerate(one["hits_by_distance"])}
+            bars[one["pattern"]].update(counted)
+        report |= {"plot_type": "bargraph", "data": bars}  # what MultiQC shows
+    with open_output(path) as handle:
+        handle.write(json.dumps(report, indent=1, ensure_ascii=False).encode("utf-8", "replace"))
+        handle.write(b"\n")
+
+
 def check_limit(limit: int | None) -> int | None:
     """A limit as int; InputError unless it is None or a whole number from 1 on."""
-    if limit is None:
-        return None
-    limit = checked_count("limit", limit)
-    if not limit:
-        raise InputError("limit is 0; give 1 or more, or None for all hits")
-    return limit
+    return None if limit is None else checked_count("limit", limit, 1)
 
 
 def limited(
@@ -112,19 +145,15 @@ class Closest:
     def __init__(self, patterns: int, most: int) -> None:
         self._most = most
         self.hits = np.zeros(patterns, np.int64)
-        # The distance from which on a new hit is not kept.
-        self._beyond = np.full(patterns, np.iinfo(np.int64).max)
         self._parts: list[HitBatch] = []
         self._kept = self._waiting = 0
 
     def add(self, batch: HitBatch) -> None:
         """Take the next HitBatch of the search."""
         self.hits += np.bincount(batch.pattern, minlength=len(self.hits))
-        near = np.flatnonzero(batch.distance < self._beyond[batch.pattern])
-        rows = near[_closest(batch.pattern[near], batch.distance[near], self._most)]
-        if len(rows):
-            self._parts.append(batch.picked(rows))
-            self._waiting += len(rows)
+        if len(batch):
+            self._parts.append(self._cut(batch))
+            self._waiting += len(self._parts[-1])
         if self._waiting > max(FEW, self._kept):
             self.kept()
 
@@ -132,20 +161,13 @@ class Closest:
         """What is kept, in order, when the farther hits are dropped."""
         if not self._parts:
             return []
-        whole = joined(self._parts)
-        kept = whole.picked(_closest(whole.pattern, whole.distance, self._most))
+        kept = self._cut(joined(self._parts))
         self._parts, self._kept, self._waiting = [kept], len(kept), 0
-        full = np.bincount(kept.pattern, minlength=len(self.hits)) >= self._most
-        farthest = np.zeros(len(full), np.int64)
-        np.maximum.at(farthest, kept.pattern, kept.distance)
-        self._beyond[full] = farthest[full]
         return self._parts
 
-
-def _closest(pattern: Ints, distance: Ints, most: int) -> Longs:
-    """Rows, ascending, that are among the `most` closest of their pattern; the first come first."""
-    order = np.lexsort((distance, pattern))
-    bounds = np.flatnonzero(np.diff(pattern[order])) + 1
-    begins = np.concatenate([np.zeros(1, np.int64), bounds])
-    rank = np.arange(len(order)) - np.repeat(begins, np.diff(np.append(begins, len(order))))
-    return np.sort(order[rank < most])
+    def _cut(self, batch: HitBatch) -> HitBatch:
+        """The rows that are among the closest of their pattern, the first of these."""
+        order = np.lexsort((batch.distance, batch.pattern))
+        bounds = bounds_of(np.bincount(batch.pattern, minlength=len(self.hits)))
+        rank = np.arange(len(order)) - bounds[batch.pattern[order]]
+        return batch.picked(np.sort(order[rank < self._most]))

@@ -16,9 +16,6 @@ Path = str | os.PathLike[str]
 STANDARD = "standard output"
 COMPRESSED = ("gz", "zst")  # suffixes of names
 _SEPARATORS = (os.sep, os.altsep or os.sep)  # of folders
-_SUFFIX = ".{}.partial"
-_DIGITS = 8  # hexadecimal ones, of which no two runs choose the same
-_LONGEST = 255  # bytes of a file name, where the file system gives no limit
 
 
 @contextmanager
@@ -81,24 +78,23 @@ def is_special(path: Path) -> bool:
 
 @contextmanager
 def _whole_file(path: str, label: str) -> Iterator["NamedHandle"]:
-    folder = os.path.dirname(label) or "."
-    advice = "" if os.path.isdir(folder) else f"; make the folder {folder} first"
-    partial = _beside(path)
+    folder, shown = os.path.dirname(path), os.path.dirname(label) or "."
+    advice = "" if os.path.isdir(shown) else f"; make the folder {shown} first"
+    partial = os.path.join(folder, f"kmatch-{os.urandom(8).hex()}.partial")
     interrupts.unfinished.add(partial)
     try:
-        with writing(label, advice):
-            raw = _create(partial, path)
-        with _closed_at_end(raw, label) as handle:
+        with ExitStack() as stack:
+            with writing(label, advice):
+                raw = _create(partial, path)
+            handle = stack.enter_context(_closed_at_end(raw, label))
             kind = os.path.splitext(label.lower())[1].removeprefix(".")
             if kind in COMPRESSED:
                 from xopen import xopen
 
                 with writing(label):
                     packed = xopen(raw, "wb", threads=0, format=kind)
-                with _closed_at_end(packed, label) as handle:
-                    yield handle
-            else:
-                yield handle
+                handle = stack.enter_context(_closed_at_end(packed, label))
+            yield handle
         with writing(label):
             os.replace(partial, path)
     finally:
@@ -107,21 +103,10 @@ def _whole_file(path: str, label: str) -> Iterator["NamedHandle"]:
         interrupts.unfinished.discard(partial)
 
 
-def _beside(path: str) -> str:
-    """A new name beside a path, as long as the file system allows."""
-    folder, name = os.path.split(path)
-    longest = _LONGEST
-    with suppress(OSError, AttributeError, ValueError):
-        longest = os.pathconf(folder or ".", "PC_NAME_MAX")
-    while len(os.fsencode(name)) > longest - len(_SUFFIX.format("")) - _DIGITS:
-        name = name[:-1]
-    return os.path.join(folder, name + _SUFFIX.format(os.urandom(_DIGITS // 2).hex()))
-
-
 def _create(name: str, path: str) -> io.BufferedWriter:
     """Open a new file for writing, with the owner and the mode of the one at `path`."""
     before = None
-    with suppress(OSError):
+    with suppress(FileNotFoundError):
         before = os.stat(path)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
     descriptor = os.open(name, flags, 0o666 if before is None else 0o600)

@@ -10,7 +10,8 @@ from kmatch.arrays import Bytes, distinct
 from kmatch.errors import InputError
 from kmatch.genome import Genomes
 from kmatch.results.batches import HitBatch, Texts
-from kmatch.results.columns import HitRows, Named, Names, Spelt
+from kmatch.results.columns import Named, Names, Spelt
+from kmatch.results.table import Hits
 from kmatch.results.writer import Fields, Writer
 
 MATCH, INSERTED, SKIPPED, REVERSE = ord("="), ord("I"), ord("D"), 16
@@ -29,16 +30,16 @@ class SamWriter(Writer):
     fit its records.
     """
 
-    def __init__(self, handle: Any, rows: HitRows) -> None:
-        self._lengths = _lengths(rows.genomes)
+    def __init__(self, handle: Any, table: Hits) -> None:
+        self._lengths = _lengths(table.searched)
         self._numbers: dict[str, int] = {}  # of the records by name
-        self._labels = Names(_UNFIT.sub("_", name)[:LABEL] for name in rows.labels.words)
-        letters = "".join(rows.panel.sequences).encode().translate(_LETTERS)
+        self._labels = Names(_UNFIT.sub("_", name)[:LABEL] for name in table.labels.words)
+        letters = "".join(table.patterns.sequences).encode().translate(_LETTERS)
         self._letters = np.frombuffer(letters, np.uint8)
-        super().__init__(handle, rows)
+        super().__init__(handle, table)
 
     def header(self) -> str:
-        order = "coordinate" if self.rows.ordered else "unknown"
+        order = "coordinate" if self.table.ordered else "unknown"
         lines = [f"@HD\tVN:1.6\tSO:{order}"]
         lines += [f"@SQ\tSN:{name}\tLN:{length}" for name, length in self._lengths.items()]
         return "\n".join([*lines, f"@PG\tID:kmatch\tPN:kmatch\tVN:{__version__}", ""])
@@ -51,7 +52,7 @@ class SamWriter(Writer):
         return [
             ("", Named(self._labels, batch.pattern)),
             ("\t", batch.minus * REVERSE),
-            ("\t", self.rows.cells("record", batch)),
+            ("\t", self.table.cells("record", batch)),
             ("\t", batch.start + 1),
             ("\t255\t", Spelt(turned, runs=True)),
             ("\t*\t0\t0\t", Spelt(self._reads(batch))),
@@ -65,9 +66,9 @@ class SamWriter(Writer):
         columns, read = np.diff(op_ends), ops != SKIPPED
         before = np.cumsum(np.append(0, read))  # letters read before each column
         ends = before[op_ends]
-        begins = self.rows.panel.begins
+        begins = self.table.patterns.begins
         first = begins[batch.pattern]
-        if self.rows.pam_first:  # the letters of the PAM come before
+        if self.table.pam_first:  # the letters of the PAM come before
             first = begins[batch.pattern + 1] - np.diff(ends)
         at = before[:-1] + np.repeat(first - ends[:-1], columns)
         there = ops != INSERTED

@@ -7,21 +7,22 @@ guides, other letters than A, C, G and T, and bulges at the first position.
 """
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bools, Floats
+from kmatch.arrays import Bools, Floats, counted_in_rows
 from kmatch.jit import entry
-from kmatch.results.batches import HitBatch
+from kmatch.results.batches import HitBatch, Scores
 
 score_cfd = entry("kmatch.results.kernels", "score_cfd")
-score_mit = entry("kmatch.results.kernels", "score_mit")
 
 GUIDE, PAM = 20, 3  # letters
-CODE = 7  # bits of an ASCII letter in which A, C, G, T and N differ: its code
+CODE = 7  # bits of an ASCII letter in which A, C, G, T, N and - differ: its code
+UNKNOWN, INSERTED, DELETED = ord("N") & CODE, ord("I"), ord("D")
 KNOWN = re.compile(rf"[ACGT]{{{GUIDE}}}")
 LOWERING = 1e-3 * np.array(  # MIT's score, by a mismatch at each position
     [0, 0, 14, 0, 0, 395, 317, 0, 389, 79, 445, 508, 613, 851, 732, 828, 615, 804, 685, 583]
@@ -30,41 +31,25 @@ LOWERING = 1e-3 * np.array(  # MIT's score, by a mismatch at each position
 Most = tuple[int | None, int | None, int | None]  # mismatches, insertions, deletions
 
 
-class Weights(NamedTuple):
-    """CFD's, NaN where there is none. A site's letters are as the guide's strand reads them.
-
-    pairs: float64[20, 8, 8] by position, the guide's letter and the site's; skipped_text:
-    float64[21, 8] by the number of guide letters before a letter of the site that meets none;
-    skipped_guide: float64[20, 8]; pam: float64[8, 8] by the last two letters.
-    """
-
-    pairs: Floats
-    skipped_text: Floats
-    skipped_guide: Floats
-    pam: Floats
-
-
 @cache
-def cfd_weights() -> Weights:
-    """The weights of supplementary table 19, by codes of letters."""
-    shapes = (GUIDE, 8, 8), (GUIDE + 1, 8), (GUIDE, 8), (8, 8)
-    weights = Weights(*(np.full(shape, np.nan) for shape in shapes))
+def cfd_weights() -> Floats:
+    """CFD's weights of supplementary table 19, float64[22, 8, 8] by position, the codes of the
+    guide's letter and of the site's, as the guide's strand reads them; NaN where there is none.
+
+    A letter of the site that meets none has the number of guide letters before it in place of a
+    position. The last weights are those of the PAM, by its last two letters.
+    """
+    weights = np.full((GUIDE + 2, 8, 8), np.nan)
     for letter in b"ACGT":
-        weights.pairs[:, letter & CODE, letter & CODE] = 1
+        weights[:GUIDE, letter & CODE, letter & CODE] = 1
     for line in files("kmatch.results").joinpath("cfd.tsv").read_text().splitlines():
-        if line.startswith("#"):
-            continue
-        guide, site, *values = line.split("\t")
-        numbers = np.array([value or "nan" for value in values], np.float64)
-        letter, first, last = (ord(each) & CODE for each in (guide[0], site[0], site[-1]))
-        if guide == "PAM":
-            weights.pam[first, last] = numbers[0]
-        elif guide == "-":
-            weights.skipped_text[1:, first] = numbers
-        elif site == "-":
-            weights.skipped_guide[:, letter] = numbers
-        else:
-            weights.pairs[:, letter, first] = numbers
+        if not line.startswith("#"):
+            guide, site, *values = line.split("\t")
+            first = {"-": 1, "PAM": GUIDE + 1}.get(guide, 0)
+            letters = site if guide == "PAM" else guide + site
+            row, column = (ord(letter) & CODE for letter in letters)
+            numbers = [float(value or "nan") for value in values]
+            weights[first : first + len(numbers), row, column] = numbers
     return weights
 
 
@@ -82,7 +67,7 @@ class Scorer:
         words = (guide.upper().replace("U", "T") for guide in guides)
         known = "".join(word if KNOWN.fullmatch(word) else "N" * GUIDE for word in words)
         self._codes = np.frombuffer(known.encode(), np.uint8).reshape(-1, GUIDE) & CODE
-        self.defined: Bools = self._codes[:, 0] != ord("N") & CODE
+        self.defined: Bools = self._codes[:, 0] != UNKNOWN
         self._most = most
 
     def cfd(self, batch: HitBatch) -> Floats:
@@ -99,23 +84,38 @@ class Scorer:
 
     def mit(self, batch: HitBatch) -> Floats:
         """MIT's score of aligned hits, float64[n], from 0 to 100; NaN where it is undefined."""
-        guides, scores = (batch.pattern, self._codes), np.empty(len(batch))
-        score_mit(batch.aligned[2:], guides, batch.aligned[:2], LOWERING, scores)
+        scores, (ops_ends, ops, ends, text) = np.full(len(batch), np.nan), batch.aligned
+        bulged = counted_in_rows((ops == INSERTED) | (ops == DELETED), ops_ends) > 0
+        fits = ~bulged & self.defined[batch.pattern] & (np.diff(ends) == GUIDE + PAM)
+        sites = text[ends[:-1][fits][:, None] + np.arange(GUIDE + PAM)] & CODE
+        differs = self._codes[batch.pattern[fits]] != sites[:, :GUIDE]
+        n = differs.sum(axis=1)
+        span = GUIDE - 1 - differs.argmax(axis=1) - differs[:, ::-1].argmax(axis=1)
+        between = span / np.maximum(n - 1, 1)
+        apart = np.where(n > 1, ((GUIDE - 1 - between) / (GUIDE - 1) * 4 + 1) * n * n, 1)
+        scores[fits] = 100 * np.where(differs, 1 - LOWERING, 1).prod(axis=1) / apart
+        scores[np.flatnonzero(fits)[(sites == UNKNOWN).any(axis=1)]] = np.nan
         return scores
+
+    def scored(self, batches: Iterable[HitBatch], names: Sequence[str]) -> Iterator[HitBatch]:
+        """Yield aligned HitBatches with those of their scores that are named."""
+        for batch in batches:
+            made = {name: getattr(self, name)(batch) for name in names if len(batch)}
+            yield replace(batch, scores=Scores(**made))
 
 
 class Specificity:
     """How specific each of P guides is, from the scores of all its hits but one that is perfect."""
 
-    def __init__(self, score: str, scorer: Scorer) -> None:
-        """score: `cfd` or `mit`."""
-        self._score = getattr(scorer, score)
-        self._whole, self._defined = (1 if score == "cfd" else 100), scorer.defined
-        self._sum, self._perfect = np.zeros((2, len(self._defined)))
+    def __init__(self, score: str, defined: Bools) -> None:
+        """score: `cfd` or `mit`; defined: bool[P], of which patterns there are any."""
+        self._score, self._defined = score, defined
+        self._whole = 1 if score == "cfd" else 100
+        self._sum, self._perfect = np.zeros((2, len(defined)))
 
     def add(self, batch: HitBatch) -> None:
-        """Count aligned hits; those without a score add nothing."""
-        known = np.nan_to_num(self._score(batch))
+        """Count hits with their scores; one that has none adds nothing."""
+        known = np.nan_to_num(getattr(batch.scores, self._score))
         self._sum += np.bincount(batch.pattern, known, len(self._sum))
         perfect = np.flatnonzero(batch.distance == 0)
         np.maximum.at(self._perfect, batch.pattern[perfect], known[perfect])

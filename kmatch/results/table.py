@@ -1,238 +1,95 @@
-"""Hits, products and primers in Python: tables of columns, their rows, selections and files."""
+"""Hits, products, primers and guides: their columns, in Python and in every format."""
 
-import os
-from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
-from html import escape
-from importlib import import_module
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar, overload
+from functools import cached_property
+from math import nan
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Floats, Ints, Longs, Objects, Strings, bounds_of
-from kmatch.errors import InputError, OutputError
+from kmatch.arrays import Bytes, Floats, Longs, bounds_of, counted_in_rows, ranked
+from kmatch.errors import InputError
 from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.results.batches import (
     GuideBatch,
     HitBatch,
     PrimerBatch,
+    PrimerSites,
     ProductBatch,
     SomeBatch,
-    taken,
+    Texts,
+    letters_beside,
+    sizes_of,
 )
 from kmatch.results.columns import (
-    HEADINGS,
-    VARIANTS,
-    GuideRows,
-    HitRows,
-    Letters,
-    PrimerRows,
-    ProductRows,
-    RegionRows,
-    Rows,
+    Column,
+    Named,
+    Names,
+    Row,
+    Spelt,
+    Table,
+    named_row,
+    once,
+    record_cells,
+    same,
+    words_of,
 )
 from kmatch.sequences.patterns import Pattern, pattern_set
-from kmatch.sequences.primer_pairs import PrimerPairs
+from kmatch.sequences.primer_pairs import PROBE, PrimerPairs
 
-if TYPE_CHECKING:
-    from kmatch.results.annotation import Annotation
-    from kmatch.results.scores import Scorer
+GENOME = ("genome", "genome_number")  # which only rows of several genomes have
+ANNOTATED = ("gene", "region")
+SCORES = ("cfd", "mit")
+VARIANTS = ("variants", "af", "samples", "reference_distance")
+FLANKS = ("flank_5p", "flank_3p")
+FLANK, LAST, CUT = 10, 5, 3  # letters of a flank, of a pattern's end, and from a cut to the PAM
+_COMPLEMENT = str.maketrans("ACGTURYSWKMBDHVN", "TGCAAYRSWMKVHDBN")
+_STRANDS = Names("+-", np.str_)
 
-SHOWN = 6  # rows of a repr
-PAGE = 10  # rows in a notebook
-CELL = 24  # characters of a name there
-
-Row = TypeVar("Row")
+Align = Callable[[Sequence[HitBatch]], Iterable[HitBatch]]
+Letters = Callable[[int, int, int, int], Bytes]
 
 
-class Table(Generic[SomeBatch, Row]):
-    """Rows of batches. Columns, by the names that `rows` has, are made when first used.
+@once
+def annotated(batch: Any, table: Any) -> tuple[Named, Named]:
+    """The columns `gene` and `region`."""
+    genes: tuple[Named, Named] = table.annotation.columns(batch)
+    return genes
 
-    Rows are `_row`s, those of several genomes `_listed`; of their columns and those of TSV a data
-    frame is made.
-    """
 
-    _row: Any
-    _listed: Any = None
-    noun: str
+class Placed(Table[SomeBatch, Row]):
+    """Rows in records of a genome."""
 
-    def __init__(self, batches: Iterable[SomeBatch], rows: Rows) -> None:
-        self._rows = rows
-        self._take(batches)
-        if "genome" not in rows.without:
-            self._row = self._listed
+    genome = Column(np.object_, lambda batch, _: same(batch.origin.name, batch))
+    genome_number = Column(np.int64, lambda batch, _: np.full(len(batch), batch.origin.number))
+    record = Column(np.object_, lambda batch, _: record_cells(batch))
+    record_number = Column(np.int64, lambda batch, _: batch.record)
+    start = Column(np.int64, lambda batch, _: batch.start)
+    end = Column(np.int64, lambda batch, _: batch.end)
+    length = Column(np.int64, lambda batch, _: batch.end - batch.start)
+    strand = Column(np.str_, lambda batch, _: Named(_STRANDS, batch.minus))
+    gene = Column(np.object_, lambda batch, table: annotated(batch, table)[0])
+    region = Column(np.object_, lambda batch, table: annotated(batch, table)[1])
 
-    def _take(self, batches: Iterable[SomeBatch]) -> None:
-        self.batches = list(batches)
-        self._bounds = bounds_of([len(batch) for batch in self.batches])  # rows of the batches
 
-    def __getattr__(self, name: str) -> Any:
-        """A column, from its first use on an attribute."""
-        rows = None if name.startswith("_") else self._rows
-        if rows is None or name not in rows.columns or name in rows.without:
-            raise AttributeError(f"{type(self).__name__} has no column {name!r}")
-        column = rows.columns[name]
-        parts = [column.values(batch, rows) for batch in self.batches if len(batch)]
-        values = np.concatenate([np.zeros(0, column.kind), *parts])
-        rows.check()
-        vars(self)[name] = values
-        return values
+def cigars(columns: Any) -> Spelt:
+    """The CIGARs of alignments, of a search that was asked for them."""
+    return Spelt(Texts(*columns[:2]), runs=True)
 
-    def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self._rows.columns} - {*self._rows.without})
 
-    def __len__(self) -> int:
-        return int(self._bounds[-1])
+def matches(columns: Any) -> Spelt:
+    """The letters of the text in alignments."""
+    return Spelt(Texts(*columns[2:]))
 
-    def __iter__(self) -> Iterator[Row]:
-        columns = [getattr(self, name).tolist() for name in self._row._fields]
-        return map(self._row._make, zip(*columns, strict=True))
 
-    @overload
-    def __getitem__(self, rows: int | np.integer[Any]) -> Row: ...
-    @overload
-    def __getitem__(self, rows: Any) -> Self: ...
-    def __getitem__(self, rows: Any) -> Any:
-        """A row by its number; the rows of a slice, of a mask, bool[n], or of numbers, int[m]."""
-        if not isinstance(rows, slice) and not len(np.shape(rows)):
-            if not -len(self) <= rows < len(self):
-                raise IndexError(f"there is no row {rows}: {self._size()}")
-            number = range(len(self))[rows]
-            return self._row._make(
-                getattr(self, name)[number : number + 1].tolist()[0] for name in self._row._fields
-            )
-        if not isinstance(rows, slice):
-            rows = np.asarray(rows)
-            rows = rows if rows.size else rows.astype(np.int64)
-        numbers = np.arange(len(self))[rows]
-        if numbers.ndim != 1:
-            raise IndexError("rows are chosen by a slice, a mask or one list of numbers")
-        return self._selected(numbers)
+def scores(distance: Any, letters: Any) -> Longs:
+    """Scores of BED, int64[n]: 1000 without differences, 0 with as many as letters."""
+    return _rounded(1000 * (1 - distance / letters))
 
-    def _selected(self, rows: Longs) -> Self:
-        """The table of some rows, with those of the columns that are made."""
-        which = np.searchsorted(self._bounds, rows, side="right") - 1
-        of = np.array([self._whole(batch) for batch in self.batches], np.int64)[which]
-        parts = np.split(rows, np.flatnonzero(np.diff(of)) + 1) if len(rows) else ()
-        found = self._like([taken(self.batches, part) for part in parts])
-        made = vars(self).keys() & self._rows.columns.keys()
-        vars(found).update({name: vars(self)[name][rows] for name in made})
-        return found
 
-    @staticmethod
-    def _whole(batch: SomeBatch) -> int:
-        """What a batch is part of, by number: those of one genome can be joined."""
-        return batch.origin.number
-
-    def _like(self, batches: Iterable[SomeBatch]) -> Self:
-        """A table of the same search with other batches, of which no column is made yet."""
-        found = object.__new__(type(self))
-        made = self._rows.columns.keys()
-        vars(found).update({name: each for name, each in vars(self).items() if name not in made})
-        found._take(batches)
-        return found
-
-    def __repr__(self) -> str:
-        size = self._size()
-        if not len(self):
-            return f"<{type(self).__name__}: {size}>"
-        rows: Any = self[:SHOWN]
-        lines = [list(self._row._fields), *([_cell(value) for value in row] for row in rows)]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        shown = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
-        if len(self) > SHOWN:
-            shown.append("…")
-        return "\n  ".join([f"<{type(self).__name__}: {size}", *shown]) + ">"
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the first rows as a table."""
-        rows: Any = self[:PAGE]
-        lines = [f"<p>{self._size()}</p>", "<table>"]
-        for tag, row in (("th", self._row._fields), *(("td", row) for row in rows)):
-            cells = (f"<{tag}>{escape(_cell(value))}</{tag}>" for value in row)
-            lines.append(f"<tr>{''.join(cells)}</tr>")
-        lines.append("</table>")
-        if len(self) > PAGE:
-            lines.append(f"<p>… and {len(self) - PAGE:,} more</p>")
-        return "\n".join(lines)
-
-    def _size(self) -> str:
-        return f"{len(self):,} {self.noun}{'' if len(self) == 1 else 's'}"
-
-    def to_bed(self, target: Any) -> None:
-        """Write BED lines to a path or to a text or binary handle.
-
-        A file is whole or absent; `.gz` in its name compresses, and `-` is standard output. Raises
-        OutputError where it cannot be written.
-        """
-        self._write("bed", target)
-
-    def to_tsv(self, target: Any) -> None:
-        """Write a header line and TSV lines to a path or to a handle, as `to_bed` does."""
-        self._write("tsv", target)
-
-    def plot(self, *, records: int | None = None) -> Any:
-        """A Matplotlib Figure: hits and products along their records by strand and distance, and
-        their numbers by pattern or pair and distance, of hits by score and bulges too; primers and
-        guides by what they are like along the target.
-
-        records: how many, those with the most rows, are drawn by themselves; 24 by default, of
-        primers and guides 12. Raises OutputError where Matplotlib is not installed.
-        """
-        from kmatch.pictures.tables import table_of
-
-        headings = {HEADINGS.get(name, name): name for name in ("strand", *self._rows.tsv)}
-        return table_of(self, headings).draw(records)
-
-    def to_csv(self, target: Any) -> None:
-        """Write the columns of TSV with commas to a path or to a handle, as `to_bed` does."""
-        self._write("csv", target)
-
-    def to_dataframe(self) -> Any:
-        """The columns as a pandas.DataFrame. Raises OutputError where pandas is not installed."""
-        return _imported("pandas", "to_dataframe()").DataFrame(self._series())
-
-    def to_polars(self) -> Any:
-        """The columns as a polars.DataFrame. Raises OutputError where polars is not installed."""
-        return _imported("polars", "to_polars()").DataFrame(self._series(as_lists="OU"))
-
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """The columns as a stream of Arrow, which Polars, DuckDB and others read.
-
-        Raises OutputError where neither pyarrow nor nanoarrow is installed.
-        """
-        columns = self._series(as_lists="OU")
-        if find_spec("pyarrow"):
-            table = import_module("pyarrow").table(columns)
-            return table.__arrow_c_stream__(requested_schema)
-        arrow = _imported("nanoarrow", "a stream of Arrow")
-        kinds = {
-            name: getattr(arrow, "string" if isinstance(values, list) else values.dtype.name)()
-            for name, values in columns.items()
-        }
-        parts = [arrow.c_array(values, kinds[name]) for name, values in columns.items()]
-        schema = arrow.struct(kinds)
-        table = arrow.c_array_from_buffers(schema, len(self), [None], children=parts)
-        return arrow.c_array_stream(table).__arrow_c_stream__(requested_schema)
-
-    def column(self, name: str) -> Any:
-        """A column by its name, of TSV or of an attribute. Raises InputError for another name."""
-        return getattr(self, self._rows.known(name))
-
-    def _series(self, as_lists: str = "") -> dict[str, Any]:
-        """The columns of a data frame; as_lists: the kinds of dtypes that become lists."""
-        names = dict.fromkeys((*self._row._fields, *self._rows.tsv))
-        columns = {name: getattr(self, name) for name in names}
-        return {
-            name: each.tolist() if each.dtype.kind in as_lists else each
-            for name, each in columns.items()
-        }
-
-    def _write(self, form: str, target: Any) -> None:
-        _write(target, form, self._rows, self.batches)
+def _rounded(numbers: Floats) -> Longs:
+    return np.rint(numbers).astype(np.int64)
 
 
 class Hit(NamedTuple):
@@ -246,51 +103,134 @@ class Hit(NamedTuple):
     strand: str
 
 
-named_row: Any = namedtuple  # of fields that no type checker can know
 ListedHit = named_row("ListedHit", ("genome", *Hit._fields))
-Align = Callable[[Sequence[HitBatch]], Iterable[HitBatch]]
 
 
-class Hits(Table[HitBatch, Hit]):
+class Screen(NamedTuple):
+    """width: characters of a line; colour: whether differences have one."""
+
+    width: int
+    colour: bool
+
+
+def flanks(batch: HitBatch, hits: "Hits", size: int) -> Iterator[tuple[str, str]]:
+    """Up to so many letters before and behind each hit, as its pattern reads them."""
+    record, minus = batch.record.tolist(), batch.minus.tolist()
+    places = zip(record, batch.start.tolist(), batch.end.tolist(), minus, strict=True)
+    for number, start, end, reverse in places:
+        if hits.letters is None:
+            yield "", ""
+            continue
+        first = max(start - size, 0)
+        found = hits.letters(batch.origin.number, number, first, end + size)
+        letters = found.tobytes().decode("latin-1").upper()
+        before, behind = letters[: start - first], letters[end - first :]
+        if reverse:
+            before, behind = (part[::-1].translate(_COMPLEMENT) for part in (behind, before))
+        yield before, behind
+
+
+@once
+def _flanks(batch: HitBatch, hits: "Hits") -> list[Named]:
+    before, behind = zip(*flanks(batch, hits, FLANK), strict=True)
+    return [words_of(word.replace("U", "T") for word in each) for each in (before, behind)]
+
+
+def _number_of(op: str) -> Column[np.int64]:
+    """The column of how many differences of a kind there are."""
+
+    def count(batch: HitBatch, _: "Hits") -> Longs:
+        return counted_in_rows(batch.aligned.ops == ord(op), batch.aligned.op_ends)
+
+    return Column(np.int64, count, aligned=True)
+
+
+def _beside(batch: HitBatch, hits: "Hits") -> Longs:
+    return letters_beside(batch.aligned, hits.patterns.lengths[batch.pattern])
+
+
+def _differences(batch: HitBatch, hits: "Hits") -> tuple[Longs, Longs]:
+    """The row of each difference, and its position, counted from 1, in the pattern: of letters of
+    the text that it lacks, that of the letter before."""
+    ops, ends = batch.aligned.ops, batch.aligned.op_ends
+    letters = bounds_of(ops != ord("D"))
+    at = np.flatnonzero(ops != ord("="))
+    row = np.searchsorted(ends, at, "right") - 1
+    before = _beside(batch, hits)[row] if hits.pam_first else 0
+    return row, letters[at + 1] - letters[ends[row]] - before
+
+
+def _positions(batch: HitBatch, hits: "Hits") -> Named:
+    row, position = _differences(batch, hits)
+    parts = np.split(position, np.cumsum(np.bincount(row, minlength=len(batch)))[:-1])
+    return words_of(",".join(map(str, part.tolist())) for part in parts[: len(batch)])
+
+
+def _differences_3p(batch: HitBatch, hits: "Hits") -> Longs:
+    row, position = _differences(batch, hits)
+    last = position > hits.patterns.lengths[batch.pattern[row]] - LAST
+    return np.bincount(row[last], minlength=len(batch))
+
+
+def _cuts(batch: HitBatch, hits: "Hits") -> Floats:
+    """How many letters of the record stand before the cut, NaN where there is no PAM behind."""
+    beside = _beside(batch, hits)
+    cut = np.where(batch.minus, batch.start + beside + CUT, batch.end - beside - CUT)
+    cut -= np.where(cut > (size := sizes_of(batch.record, batch.origin.circles or {})), size, 0)
+    return np.where((beside == 0) | hits.pam_first, nan, cut)
+
+
+class Hits(Placed[HitBatch, Hit]):
     """The hits of a search, in order of record, start, end, strand and pattern.
 
-    Columns are NumPy arrays of one length: `record` and `pattern` hold names (object), `start` and
-    `end` int64, 0-based and half-open on the forward strand, `distance` int32, `strand` `+` or `-`;
-    `cigar` and `match`, the text as the pattern reads it, hold str (object). Columns are made when
-    first used. `record_number` and `pattern_number` count from 0 in the order of the genome and of
-    the patterns, as names may repeat. Of several genomes there are also `genome`, names (object),
-    and `genome_number`. `patterns` are those of the search, `searched` are its Genomes, and
-    `pam_first` says whether a PAM stands before the patterns. Where k was a share of a pattern's
-    letters, `k` (int64) is what it came to. `cfd` and `mit` (float64), `gene`, `region`,
-    `variants` and `samples` (str), `af` and `reference_distance` (float64)
-    are there where they were asked for; by `column` there are those of `--columns`.
+    Columns are NumPy arrays of one length, made when first used: names and words are str (object).
+    `start` and `end` are 0-based and half-open on the forward strand; `match` is the text as the
+    pattern reads it. `record_number` and `pattern_number` count from 0 in the order of the genome
+    and of the patterns, as names may repeat. `genome` and `genome_number` are there for several
+    genomes, `k` where it was a share of a pattern's letters, and scores, `gene`, `region` and what
+    is known of variants where they were asked for. `patterns` are those of the search, `searched`
+    are its Genomes, and `pam_first` says whether a PAM stands before the patterns.
 
     Iteration gives rows, `hits[3]` a row, as a Hit; `hits[:10]`, `hits[hits.distance == 0]` and
     `hits[numbers]` give Hits.
     """
 
-    _row, _listed, noun = Hit, ListedHit, "hit"
-    record: Objects
-    start: Longs
-    end: Longs
-    pattern: Objects
-    distance: Ints
-    strand: Strings
-    cigar: Objects
-    match: Objects
-    record_number: Longs
-    pattern_number: Ints
-    genome: Objects
-    genome_number: Longs
-    k: Longs
-    cfd: Floats
-    mit: Floats
-    gene: Objects
-    region: Objects
-    variants: Objects
-    af: Floats
-    samples: Objects
-    reference_distance: Floats
+    noun = "hit"
+    pattern = Column(np.object_, lambda batch, hits: Named(hits.labels, batch.pattern))
+    pattern_number = Column(np.int32, lambda batch, _: batch.pattern)
+    score = Column(
+        np.int64, lambda batch, hits: scores(batch.distance, hits.patterns.lengths[batch.pattern])
+    )
+    distance = Column(np.int32, lambda batch, _: batch.distance)
+    cigar = Column(np.object_, lambda batch, _: cigars(batch.columns), aligned=True)
+    match = Column(np.object_, lambda batch, _: matches(batch.columns), aligned=True)
+    k = Column(np.int64, lambda batch, hits: hits.k_each[batch.pattern])
+    query = Column(np.object_, lambda batch, hits: Named(hits.queries, batch.pattern))
+    mismatches = _number_of("X")
+    insertions = _number_of("I")
+    deletions = _number_of("D")
+    positions = Column(np.object_, _positions, aligned=True)
+    differences_3p = Column(np.int64, _differences_3p, aligned=True)
+    unknown = Column(
+        np.int64,
+        lambda batch, _: counted_in_rows(batch.aligned.text == ord("N"), batch.aligned.text_ends),
+        aligned=True,
+    )
+    cut = Column(np.float64, _cuts, ".0f", aligned=True)
+    flank_5p = Column(np.object_, lambda batch, hits: _flanks(batch, hits)[0])
+    flank_3p = Column(np.object_, lambda batch, hits: _flanks(batch, hits)[1])
+    cfd = Column(np.float64, lambda batch, _: batch.scores.cfd, "g", aligned=True)
+    mit = Column(np.float64, lambda batch, _: batch.scores.mit, "g", aligned=True)
+    variants = Column(np.object_, lambda batch, _: words_of(batch.made.variants))
+    af = Column(np.float64, lambda batch, _: batch.made.af, "g")
+    samples = Column(np.object_, lambda batch, _: words_of(batch.made.samples))
+    reference_distance = Column(np.float64, lambda batch, _: batch.made.distance, ".0f")
+
+    # Whether they are in the genome's order, what lines for eyes are made for, None for a file, and
+    # letters(genome, record, start, end), by number and in order, None where there are none.
+    ordered = True
+    screen: Screen | None = None
+    letters: Letters | None = None
 
     def __init__(
         self,
@@ -304,9 +244,22 @@ class Hits(Table[HitBatch, Hit]):
         """k_each: int64[P], the k of each pattern, where that is a column; align: gives batches
         their alignments, of a search without them."""
         self.searched = None if searched is None else as_genomes(searched)
-        self.patterns, self.pam_first, self._align = patterns, pam_first, align
-        self._of = HitRows(patterns, self.searched, pam_first, k_each)
-        super().__init__(batches, self._of)
+        self.patterns, self.pam_first, self.k_each = pattern_set(patterns), pam_first, k_each
+        self.labels, self._align = Names(self.patterns.names), align
+        genome = ("genome",) * bool(self.searched and self.searched.named)
+        shares = ("k",) * (k_each is not None)
+        absent = (*ANNOTATED, *SCORES, *VARIANTS, *("k",) * (not shares))
+        self.absent = absent if genome else (*GENOME, *absent)
+        self._row = ListedHit if genome else Hit
+        place = ("record", "start", "end", "pattern")
+        self.bed = (*place, "score", "strand", "distance", *genome)
+        self.tsv = (*genome, *place, "distance", "strand", "cigar", "match", *shares)
+        super().__init__(batches)
+
+    @cached_property
+    def queries(self) -> Names:
+        """The letters of the patterns."""
+        return Names(self.patterns.sequences)
 
     def to_sam(self, target: Any) -> None:
         """Write SAM with a header to a path or to a handle, as `to_bed` does.
@@ -315,75 +268,47 @@ class Hits(Table[HitBatch, Hit]):
         read again for their lengths.
         """
         records, starts = np.diff(self.record_number), np.diff(self.start)
-        self._of.ordered = bool(((records > 0) | ((records == 0) & (starts >= 0))).all())
+        self.ordered = bool(((records > 0) | ((records == 0) & (starts >= 0))).all())
         self._write("sam", target)
 
     def to_gff3(self, target: Any) -> None:
         """Write GFF3 to a path or to a handle, as `to_bed` does."""
         self._write("gff3", target)
 
-    def __getattr__(self, name: str) -> Any:
-        column = HitRows.columns.get(name)
-        if column and column.aligned:
-            self._make_alignments()
-        return super().__getattr__(name)
-
     def __add__(self, other: "Hits") -> "Hits":
         """The hits of both, one behind the other, of searches of the same genomes.
 
         Patterns that differ come one behind the other too. Raises InputError for other genomes.
         """
-        labels = [hits.searched and hits.searched.label for hits in (self, other)]
-        alike = (labels[0], self.pam_first, "variants" in self._of.tsv)
-        if alike != (labels[1], other.pam_first, "variants" in other._of.tsv):
+        mine, others = (
+            (hits.searched and hits.searched.label, hits.pam_first, "variants" in hits.tsv)
+            for hits in (self, other)
+        )
+        if mine != others:
             raise InputError(
                 "the hits are of searches of different genomes, of PAMs on different sides or with "
                 "variants and without; search both genomes at once: give a list"
             )
-        for hits in (self, other):
-            hits._make_alignments()
-        mine, others = pattern_set(self.patterns), pattern_set(other.patterns)
-        if (mine.names, mine.sequences) == (others.names, others.sequences):
+        self.align()
+        other.align()
+        first, second = self.patterns, other.patterns
+        if (first.names, first.sequences) == (second.names, second.sequences):
             return self._like([*self.batches, *other.batches])
         shares = None
-        if self._of.k is not None and other._of.k is not None:
-            shares = np.concatenate([self._of.k, other._of.k])
-        more = [replace(batch, pattern=batch.pattern + len(mine)) for batch in other.batches]
-        patterns = pattern_set([*mine, *others])
+        if self.k_each is not None and other.k_each is not None:
+            shares = np.concatenate([self.k_each, other.k_each])
+        more = [replace(batch, pattern=batch.pattern + len(first)) for batch in other.batches]
+        patterns = pattern_set([*first, *second])
         return Hits([*self.batches, *more], patterns, self.searched, self.pam_first, shares)
 
     def __getstate__(self) -> dict[str, Any]:
         """What another process needs: it has the alignments, and maybe not the genome."""
-        self._make_alignments()
+        self.align()
         return vars(self)
 
-    def _make_alignments(self) -> None:
+    def align(self) -> None:
         if self._align:
             self.batches, self._align = list(self._align(self.batches)), None
-
-    def _write(self, form: str, target: Any) -> None:
-        if form != "bed":
-            self._make_alignments()
-        super()._write(form, target)
-
-    def dress(
-        self,
-        letters: Letters | None,
-        scorer: "Scorer | None",
-        scores: Sequence[str],
-        annotation: "Annotation | None",
-        varied: bool,
-    ) -> Self:
-        """The same hits, with the columns of scores, of an annotation and of variants; letters: see
-        HitRows."""
-        self._of.letters = letters
-        if scorer:
-            self._of.score(scorer, scores)
-        if annotation:
-            self._of.annotate(annotation)
-        if varied:
-            self._of.add(VARIANTS)
-        return self
 
 
 class Product(NamedTuple):
@@ -401,49 +326,71 @@ class Product(NamedTuple):
 ListedProduct = named_row("ListedProduct", ("genome", *Product._fields))
 
 
-class Products(Table[ProductBatch, Product]):
+def _site_columns(side: str) -> tuple[Column[Any], ...]:
+    """The columns of the sites of one primer of products, in the order of TSV."""
+
+    def of(batch: ProductBatch) -> PrimerSites:
+        return batch.forward if side == "forward" else batch.reverse
+
+    return (
+        Column(np.object_, lambda batch, table: Named(table.labels, of(batch).primer)),
+        Column(np.int64, lambda batch, _: of(batch).start),
+        Column(np.int64, lambda batch, _: of(batch).end),
+        Column(np.int32, lambda batch, _: of(batch).distance),
+        Column(np.object_, lambda batch, _: cigars(of(batch).columns), aligned=True),
+        Column(np.object_, lambda batch, _: matches(of(batch).columns), aligned=True),
+    )
+
+
+def _product_scores(batch: ProductBatch, products: "Products") -> Longs:
+    lengths, (one, other) = products.pairs.primers.lengths, (batch.forward, batch.reverse)
+    return scores(one.distance + other.distance, lengths[one.primer] + lengths[other.primer])
+
+
+def _product_texts(batch: ProductBatch, _: "Products") -> Spelt:
+    if batch.text is None:
+        raise InputError("the products have no text; ask for it with sequence=True")
+    return Spelt(batch.text)
+
+
+def _probes(batch: ProductBatch, _: "Products") -> Floats:
+    """The differences of the probe that each product holds, NaN where there is none."""
+    if batch.probe is None:
+        return np.full(len(batch), nan)
+    return np.where(batch.probe.primer < 0, nan, batch.probe.distance)
+
+
+def _product_names(batch: ProductBatch, products: "Products") -> Named:
+    return words_of(products.pairs.product_names(batch.forward.primer, batch.reverse.primer))
+
+
+class Products(Placed[ProductBatch, Product]):
     """The products of pairs of primers, in order of record, start, end, strand and primers.
 
-    Columns are NumPy arrays of one length: `record`, `name`, `forward` and `reverse` hold names
-    (object), of the record, the pair and the primers; a product of primers that are no partners is
-    named by both. `start`, `end` and `length` are int64, 0-based and half-open on the forward
-    strand, primers included. `strand` is `+` where the forward primer is the site on `+`.
-    `forward_start`, `forward_end`, `distance_forward` (int32) and `cigar_forward` (object) describe
-    the forward primer's site, `match_forward` (object) its text, and likewise those of the reverse
-    one. `probe` (float64) is the differences of the pair's probe. `sequence` holds the products
-    from the forward primer on, where they were asked for. `record_number` counts from 0. Of several
-    genomes there are also `genome`, names (object), and `genome_number`.
+    Columns are NumPy arrays of one length: the place as in Hits; `name`, of the pair, or of both
+    primers where they are no partners; `forward`, `forward_start`, `forward_end`,
+    `distance_forward`, `cigar_forward` and `match_forward`, the forward primer's name and site, and
+    likewise those of the reverse one; `probe`, the differences of the pair's probe, NaN where there
+    is none; `sequence`, the products from the forward primer on, where they were asked for. `start`
+    and `end` include the primers, and `strand` is `+` where the forward primer is the site on `+`.
 
     Iteration gives rows, `products[3]` a row, as a Product; `products[:10]`,
     `products[products.length < 400]` and `products[numbers]` give Products.
     """
 
-    _row, _listed, noun = Product, ListedProduct, "product"
-    record: Objects
-    start: Longs
-    end: Longs
-    length: Longs
-    name: Objects
-    strand: Strings
-    forward: Objects
-    reverse: Objects
-    forward_number: Ints
-    reverse_number: Ints
-    forward_start: Longs
-    reverse_start: Longs
-    forward_end: Longs
-    reverse_end: Longs
-    distance_forward: Ints
-    distance_reverse: Ints
-    cigar_forward: Objects
-    cigar_reverse: Objects
-    match_forward: Objects
-    match_reverse: Objects
-    probe: Floats
-    sequence: Objects
-    record_number: Longs
-    genome: Objects
-    genome_number: Longs
+    noun = "product"
+    name = Column(np.object_, _product_names)
+    score = Column(np.int64, _product_scores)
+    forward, forward_start, forward_end, distance_forward, cigar_forward, match_forward = (
+        _site_columns("forward")
+    )
+    reverse, reverse_start, reverse_end, distance_reverse, cigar_reverse, match_reverse = (
+        _site_columns("reverse")
+    )
+    probe = Column(np.float64, _probes, ".0f")
+    forward_number = Column(np.int32, lambda batch, _: batch.forward.primer)
+    reverse_number = Column(np.int32, lambda batch, _: batch.reverse.primer)
+    sequence = Column(np.object_, _product_texts)
 
     def __init__(
         self,
@@ -454,8 +401,21 @@ class Products(Table[ProductBatch, Product]):
     ) -> None:
         """has_text: whether products come with their text, even where there are none; named:
         whether they come from several genomes."""
-        self.pairs, self.named = pairs, named
-        super().__init__(batches, ProductRows(pairs, has_text, named))
+        self.pairs, self.named, self.labels = pairs, named, Names(pairs.primers.names)
+        self._row = ListedProduct if named else Product
+        probe = ("probe",) * bool(pairs.sides[:, PROBE].any())
+        self.absent = (*GENOME * (not named), *ANNOTATED, *("probe",) * (not probe))
+        place, genome = ("record", "start", "end", "name"), ("genome",) * named
+        distances = ("distance_forward", "distance_reverse")
+        self.bed = (*place, "score", "strand", *distances, *genome)
+        sites = [
+            name.format(side)
+            for side in ("forward", "reverse")
+            for name in ("{}", "{}_start", "{}_end", "distance_{}", "cigar_{}", "match_{}")
+        ]
+        text = ("sequence",) * has_text
+        self.tsv = (*genome, *place, "length", "strand", *sites, *probe, *text)
+        super().__init__(batches)
 
 
 class Primer(NamedTuple):
@@ -470,30 +430,35 @@ class Primer(NamedTuple):
     tm: float
 
 
-class Primers(Table[PrimerBatch, Primer]):
+def _primer_names(batch: PrimerBatch, _: "Primers") -> Named:
+    first = np.where(batch.minus, batch.end - 1, batch.start)
+    return words_of(f"primer_{position}" for position in first.tolist())
+
+
+class Primers(Placed[PrimerBatch, Primer]):
     """The primers of a search, in order of target record, start, end and strand.
 
-    Columns are NumPy arrays of one length: `record` holds names (object), `start`, `end` and
-    `length` int64, `strand` `+` or `-`, `gc` shares and `tm` °C as float64, NaN with an N.
-    `record_number` counts from 0.
+    Columns are NumPy arrays of one length: the place as in Hits, `length`, `gc`, the share of G and
+    C, and `tm`, °C, NaN with an N.
 
     Iteration gives rows, `primers[3]` a row, as a Primer; `primers[:10]`,
     `primers[primers.tm > 60]` and `primers[numbers]` give Primers.
     """
 
-    _row, noun = Primer, "primer"
-    record: Objects
-    start: Longs
-    end: Longs
-    length: Longs
-    strand: Strings
-    gc: Floats
-    tm: Floats
-    record_number: Longs
+    noun, _row, absent = "primer", Primer, (*GENOME, *ANNOTATED)
+    name = Column(np.object_, _primer_names)
+    score = Column(
+        np.int64,
+        lambda batch, table: _rounded(1000 * np.minimum(1, table.k / (batch.end - batch.start))),
+    )
+    gc = Column(np.float64, lambda batch, _: batch.gc, ".3f", "NA")
+    tm = Column(np.float64, lambda batch, _: batch.tm, ".1f", "NA")
+    bed = ("record", "start", "end", "name", "score", "strand")
 
     def __init__(self, batches: Iterable[PrimerBatch], k: int, both_strands: bool = False) -> None:
         self.k, self.both_strands = k, both_strands
-        super().__init__(batches, PrimerRows(k, both_strands))
+        self.tsv = (*self.bed[:3], "length", "gc", "tm", *("strand",) * both_strands)
+        super().__init__(batches)
         self._searched = self.batches  # whose regions are reported, whatever rows are selected
 
     def regions_to_bed(self, target: Any) -> None:
@@ -502,74 +467,70 @@ class Primers(Table[PrimerBatch, Primer]):
         They are those of the whole search, whichever of its rows are here.
         """
         regions = (batch.in_regions() for batch in self._searched)
-        _write(target, "bed", RegionRows(self.both_strands), regions)
+        Regions(regions, self.both_strands).to_bed(target)
 
     @staticmethod
     def _whole(batch: PrimerBatch) -> int:
         return next(iter(batch.names))
 
 
-class Guides(Table[GuideBatch, Any]):
+class Regions(Placed[PrimerBatch, Any]):
+    """Regions of primers, as BED; both_strands: whether it tells the strand."""
+
+    name = Column(np.object_, lambda batch, _: same(".", batch))
+    score = Column(np.int64, lambda batch, _: np.zeros(len(batch), np.int64))
+
+    def __init__(self, batches: Iterable[PrimerBatch], both_strands: bool) -> None:
+        self.bed = Primers.bed[: 6 if both_strands else 3]
+        super().__init__(batches)
+
+
+def _spelt(words: Any) -> Named:
+    """Cells of words in bytes, S[n]."""
+    names, which = ranked(words)
+    return Named(Names(name.decode() for name in names.tolist()), which)
+
+
+def _gc(words: Any) -> Floats:
+    """Shares of G and C in words of one length, float64[n]."""
+    letters = np.ascontiguousarray(words).view(np.uint8).reshape(len(words), -1)
+    return np.isin(letters, (ord("G"), ord("C"))).mean(1)
+
+
+def _count_at(distance: int) -> Column[np.int64]:
+    """The column of how many sites of a guide have a distance."""
+    column = Column(np.int64, lambda batch, _: batch.counts[:, distance])
+    column.name = f"d{distance}"
+    return column
+
+
+class Guides(Placed[GuideBatch, Any]):
     """The guides of a target, in its order, or the best first.
 
-    Columns are NumPy arrays of one length: `record` holds names (object), `start` and `end` int64,
-    of guide and PAM, 0-based and half-open on the forward strand, `guide` and `pam` str (object) as
-    the guide's strand reads them, `strand` `+` or `-`, `gc` the share of G and C, `d0`, `d1` …
-    sites in the genome by distance (int64), `specificity` by CFD (float64), NaN where it is
-    undefined.
+    Columns are NumPy arrays of one length: the place of guide and PAM as in Hits; `guide` and
+    `pam`, as the guide's strand reads them; `gc`, the guide's share of G and C; `d0`, `d1` …, its
+    sites in the genome by distance; `specificity` by CFD, NaN where it is undefined.
 
     Iteration gives rows; `guides[:10]`, `guides[guides.specificity > 0.5]` and `guides[numbers]`
     give Guides.
     """
 
     noun = "guide"
-    record: Objects
-    start: Longs
-    end: Longs
-    guide: Objects
-    pam: Objects
-    strand: Strings
-    gc: Floats
-    specificity: Floats
-    specificity_mit: Floats
+    guide = Column(np.object_, lambda batch, _: _spelt(batch.guide))
+    pam = Column(np.object_, lambda batch, _: _spelt(batch.pam))
+    gc = Column(np.float64, lambda batch, _: _gc(batch.guide), ".3f")
+    specificity = Column(np.float64, lambda batch, _: batch.specificity, "g")
+    specificity_mit = Column(np.float64, lambda batch, _: batch.specificity_mit, "g")
+    score = Column(np.int64, lambda batch, _: _rounded(1000 * np.nan_to_num(batch.specificity)))
+    bed = ("record", "start", "end", "guide", "score", "strand")
 
-    def __init__(self, batches: Iterable[GuideBatch], rows: GuideRows) -> None:
-        self._row = named_row("Guide", rows.tsv)
-        super().__init__(batches, rows)
-
-
-def opened(target: Any) -> Any:
-    """A context that gives the handle of a path, or a handle as it is."""
-    from kmatch.results.output import open_output
-
-    return open_output(target) if isinstance(target, str | os.PathLike) else nullcontext(target)
-
-
-def _write(target: Any, form: str, rows: Rows, batches: Iterable[Any]) -> None:
-    """Write batches to a path or to a handle."""
-    if isinstance(target, str | os.PathLike):
-        from kmatch.results.output import open_output
-
-        with open_output(target) as handle:
-            _write(handle, form, rows, batches)
-        return
-    if not hasattr(target, "write"):
-        raise OutputError(f"cannot write to {target!r}; give a path or an open handle")
-    from kmatch.results.formats import FORMATS
-
-    FORMATS[form](target, rows).write_all(batches)
-
-
-def _imported(package: str, wanted: str) -> Any:
-    """A package that only one output needs."""
-    try:
-        return import_module(package)
-    except ImportError as error:
-        raise OutputError(
-            f"{wanted} needs {package}; install it with: pip install {package}"
-        ) from error
-
-
-def _cell(value: Any) -> str:
-    text = f"{value:.3f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
-    return text if len(text) <= CELL else text[: CELL - 1] + "…"
+    def __init__(self, batches: Iterable[GuideBatch], k: int, mit: bool = False) -> None:
+        """mit: whether they tell that specificity too."""
+        counts = {column.name: column for column in map(_count_at, range(k + 1))}
+        self._known = self._known | counts
+        more = ("specificity_mit",) * mit
+        self.absent = (*GENOME, *ANNOTATED, *("specificity_mit",) * (not mit))
+        place = ("record", "start", "end", "guide", "pam", "strand", "gc")
+        self.tsv = (*place, *counts, "specificity", *more)
+        self._row = named_row("Guide", self.tsv)
+        super().__init__(batches)

@@ -1,11 +1,11 @@
 """Hits for eyes: a paragraph a hit, with its alignment."""
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
-from kmatch.results.batches import HitBatch
-from kmatch.results.columns import HitRows, Screen, flanks, listed
+from kmatch.results.batches import HitBatch, Texts
+from kmatch.results.columns import words_of
+from kmatch.results.table import Hits, Screen, flanks
 from kmatch.results.writer import Fields, Writer
 
 GAP = "-"
@@ -20,36 +20,43 @@ class ViewWriter(Writer):
     """Writes a paragraph a hit.
 
     Its first line has the interval, the strand, the pattern's name and the distance. Below them
-    stand the pattern and, in its direction, the text, `|` between letters that match, a gap as `-`.
-    A few letters on either side of the text are in lower case.
+    stand the pattern, with the letters that its PAM matched, and, in its direction, the text, `|`
+    between letters that match, a gap as `-`. A few letters on either side of the text are in lower
+    case.
     """
 
-    def __init__(self, handle: Any, rows: HitRows) -> None:
-        self._patterns = [word.upper().replace("U", "T") for word in rows.panel.sequences]
-        self._screen = rows.screen or FILE
-        super().__init__(handle, rows)
+    def __init__(self, handle: Any, table: Hits) -> None:
+        self._patterns = [word.upper().replace("U", "T") for word in table.patterns.sequences]
+        self._screen = table.screen or FILE
+        super().__init__(handle, table)
 
     def fields(self, batch: HitBatch) -> Fields:
-        return [("", listed("".join(f"{line}\n" for line in each) for each in self._hits(batch)))]
+        return [("", words_of("".join(f"{line}\n" for line in each) for each in self._hits(batch)))]
 
     def _hits(self, batch: HitBatch) -> Iterator[Iterator[str]]:
         """The lines of each hit but the last, which is empty."""
-        op_ends, ops, text_ends, text = batch.aligned
-        letters, bases = ops.tobytes().decode(), text.tobytes().decode()
         columns = (batch.record, batch.start, batch.end, batch.minus, batch.pattern, batch.distance)
-        parts = (pairwise(op_ends.tolist()), pairwise(text_ends.tolist()))
-        hits = zip(*(each.tolist() for each in columns), *parts, strict=True)
-        for (*hit, op, base), beside in zip(hits, flanks(batch, self.rows, AROUND), strict=True):
-            yield self._lines(batch, hit, letters[slice(*op)], bases[slice(*base)], beside)
+        ops_ends, ops, text_ends, text = batch.aligned
+        words = Texts(ops_ends, ops).words(), Texts(text_ends, text).words()
+        hits = zip(*(each.tolist() for each in columns), strict=True)
+        around = flanks(batch, self.table, AROUND)
+        for each in zip(hits, *words, around, strict=True):
+            yield self._lines(batch, *each)
 
     def _lines(
-        self, batch: HitBatch, hit: list[int], ops: str, text: str, beside: tuple[str, str]
+        self, batch: HitBatch, hit: tuple[int, ...], ops: str, text: str, beside: tuple[str, str]
     ) -> Iterator[str]:
         record, start, end, minus, pattern, distance = hit
         genome = "" if batch.origin.name is None else f"{batch.origin.name} "
         where = f"{genome}{batch.names[record]}:{start}-{end} {'-' if minus else '+'}"
-        yield f"{where} {self.rows.labels.words[pattern]}, distance {distance}"
-        above, below = laid_out(ops, self._patterns[pattern], text, self.rows.pam_first)
+        yield f"{where} {self.table.labels.words[pattern]}, distance {distance}"
+        word = self._patterns[pattern]
+        size = len(ops) - ops.count("D") - len(word)  # letters of the PAM, which match
+        pam = text[:size] if self.table.pam_first else text[len(text) - size :]
+        word = pam + word if self.table.pam_first else word + pam
+        letters, bases = iter(word), iter(text)
+        above = "".join(GAP if op == "D" else next(letters) for op in ops)
+        below = "".join(GAP if op == "I" else next(bases) for op in ops)
         before, behind = map(str.lower, beside)
         marks = "".join("|" if op == "=" else " " for op in ops)
         lines = [f"{' ' * len(before)}{line}{' ' * len(behind)}" for line in (above, marks)]
@@ -69,22 +76,3 @@ class ViewWriter(Writer):
             letter if op == "=" else f"{DIFFERENCE}{letter}{PLAIN}"
             for letter, op in zip(letters, ops, strict=True)
         )
-
-
-def laid_out(ops: str, pattern: str, text: str, pam_first: bool) -> tuple[str, str]:
-    """The two lines of an alignment, one above the other; gaps are `-`.
-
-    Letters of a PAM are those of the text that they matched.
-    """
-    beside = len(ops) - ops.count("D") - len(pattern)
-    number, above, below = -beside if pam_first else 0, "", ""
-    texts = iter(text)
-    for op in ops:
-        letter = GAP if op == "I" else next(texts)
-        below += letter
-        if op == "D":
-            above += GAP
-            continue
-        above += pattern[number] if 0 <= number < len(pattern) else letter
-        number += 1
-    return above, below

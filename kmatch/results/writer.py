@@ -28,13 +28,14 @@ Fields = Sequence[tuple[str, Cells]]  # what stands before each cell of a line, 
 
 
 class Writer(ABC):
-    """Writes a header and batches to a text or binary handle; rows: what they are of."""
+    """Writes a header and batches to a text or binary handle; table: what they are
+    rows of."""
 
-    def __init__(self, handle: Any, rows: Any) -> None:
-        self.handle, self.rows = handle, rows
+    def __init__(self, handle: Any, table: Any) -> None:
+        self.handle, self.table = handle, table
         self._as_text = isinstance(handle, io.TextIOBase)
         self._waiting: deque[Future[memoryview]] = deque()
-        threads = min(rows.threads or cores(), THREADS)
+        threads = min(table.threads or cores(), THREADS)
         self._submit, self._ahead = pool(threads, "kmatch lines").submit, AHEAD + threads
         self.send(self.header().encode("utf-8", "surrogateescape"))
 
@@ -65,7 +66,7 @@ class Writer(ABC):
     def finish(self) -> None:
         """Send what still waits, after the last batch."""
         self._send_until(0)
-        self.rows.check()
+        self.table.check()
 
     def send(self, data: Any) -> None:
         """Write bytes to the handle."""

@@ -15,8 +15,8 @@ from kmatch.errors import APART, check_choice
 from kmatch.genome import Genome, Genomes
 from kmatch.results.assays import SEEN
 from kmatch.results.batches import AssayBatch, HitBatch
-from kmatch.results.columns import HitRows
 from kmatch.results.melting import SALTS, Salts, duplex_temperature
+from kmatch.results.table import Hits
 from kmatch.search.alignments import with_alignments
 from kmatch.search.best import WINDOW, Window, closest, windows
 from kmatch.search.pcr import PRODUCT, PcrOptions, PcrSearch, site_query
@@ -81,7 +81,7 @@ class AssaySearch:
             run = run._replace(device=self.engine.name)
         self._run, self.progress = run._replace(aligned=False), Progress(genomes)
         oligos = pairs.primers
-        self._rows = HitRows(oligos)
+        self._table = Hits((), oligos)
         self._words = [word.upper().replace("U", "T") for word in oligos.sequences]
         plain = oligos.masks & (oligos.masks - 1) == 0
         self._plain = np.logical_and.reduceat(plain, oligos.begins[:-1])
@@ -201,7 +201,7 @@ class AssaySearch:
             hits = HitBatch(record, start, end, {}, *kinds)
             genomes = window.genomes(self._genomes.circular)
             (hits,) = with_alignments([hits], query, genomes, self._run.threads)
-            last[rows] = HitRows.columns["differences_3p"].values(hits, self._rows)
+            last[rows] = Hits.differences_3p.values(hits, self._table)
             tm[rows] = self._temperatures(hits)
             if query is self._query:
                 self._note(hits)
