@@ -193,6 +193,9 @@ def test_hits_are_joined(genome):
     assert [*both] == [*one, *other]
     assert both.cigar.tolist() == [*one.cigar, *other.cigar]
     assert [*(one + one)] == [*one, *one]
+    scored = kmatch.multi(genome, ["ACGTACA"], k=1, pam="NGG", score="cfd", device="cpu")
+    plain = kmatch.multi(genome, ["ACGTACA"], k=1, pam="NGG", device="cpu")
+    assert len((scored + scored).cfd) == 2 * len(scored) and len(plain + scored) == 2 * len(plain)
     elsewhere = kmatch.Genome.from_records([("r", "ACGTACA")])
     with pytest.raises(InputError, match="different genomes"):
         one + kmatch.hamming(elsewhere, ["ACGTACA"], k=0, device="cpu")

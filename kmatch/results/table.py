@@ -292,7 +292,8 @@ class Hits(Placed[HitBatch, Hit]):
         self.align()
         other.align()
         first, second = self.patterns, other.patterns
-        if (first.names, first.sequences) == (second.names, second.sequences):
+        alike = (first.names, first.sequences, self.tsv)
+        if alike == (second.names, second.sequences, other.tsv):
             return self._like([*self.batches, *other.batches])
         shares = None
         if self.k_each is not None and other.k_each is not None:
