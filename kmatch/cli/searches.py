@@ -377,7 +377,6 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     from kmatch.results.formats import FORMATS
     from kmatch.results.limit import Counts, limited
     from kmatch.results.output import open_outputs
-    from kmatch.results.scores import Specificity
     from kmatch.results.table import FLANKS, Hits
     from kmatch.results.table import VARIANTS as MADE
     from kmatch.search.panel import pattern_distances
@@ -397,7 +396,7 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     search.dress(table, MADE if getattr(given, "vcf", None) else ())
     summed = given.summary or given.summary_only
     if scorer and summed:
-        counts.scores = {name: Specificity(name, scorer.defined) for name in scores}
+        counts.scores = scorer.specificities(scores)
     search.aligned = bool(scores) or (search.aligned and not given.summary_only)
     begin = partial(begin_search, query, search.genomes, regions=search.regions)
     with ExitStack() as stack, open_outputs(given.output, given.summary) as handles:

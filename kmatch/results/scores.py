@@ -103,6 +103,10 @@ class Scorer:
             made = {name: getattr(self, name)(batch) for name in names if len(batch)}
             yield replace(batch, scores=Scores(**made))
 
+    def specificities(self, names: Sequence[str]) -> "dict[str, Specificity]":
+        """A Specificity by each of the scores that are named."""
+        return {name: Specificity(name, self.defined) for name in names}
+
 
 class Specificity:
     """How specific each of P guides is, from the scores of all its hits but one that is perfect."""

@@ -11,7 +11,7 @@ from kmatch.errors import InputError, checked_count
 from kmatch.genome import Genome, Genomes
 from kmatch.results.batches import GuideBatch, HitBatch, joined, no_hits
 from kmatch.results.limit import Counts
-from kmatch.results.scores import GUIDE, Specificity
+from kmatch.results.scores import GUIDE
 from kmatch.results.table import VARIANTS, Hits
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
@@ -65,9 +65,8 @@ class GuideSearch:
         scored = length == GUIDE and has_scores(rules_of(query))
         self._scorer = make_scorer(query) if scored or scores else None  # which may say why not
         self._kinds = list(dict.fromkeys(("cfd", *scores)) if self._scorer else ())
-        self._counts = Counts(panel, k)
-        if self._scorer:
-            self._counts.scores = {n: Specificity(n, self._scorer.defined) for n in self._kinds}
+        specific = self._scorer.specificities(self._kinds) if self._scorer else None
+        self._counts = Counts(panel, k, specific)
         self.sites = Hits((), panel, genomes, side == "5p")
         self.sites.add(self._kinds)
         if run.variants is not None:
