@@ -7,8 +7,9 @@ forked, which threads and CUDA would not survive.
 import os
 import signal
 import warnings
-from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, as_completed
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
 from contextlib import suppress
+from itertools import zip_longest
 from multiprocessing import get_context, parent_process
 from threading import Thread
 from typing import Any
@@ -24,7 +25,7 @@ from kmatch.engine.devices import choose_engine
 from kmatch.engine.geometry import Text
 from kmatch.engine.queries import DifferenceQuery, Profile, QueryArrays, ReadingArrays
 from kmatch.errors import DeviceError, KmatchError, KmatchWarning
-from kmatch.jit.entries import entry, unfit
+from kmatch.jit.entries import entry, take, unfit
 from kmatch.search.plateaus import PLATEAU, ROW, Chains, State
 from kmatch.sequences.records import Progress
 from kmatch.threads import cores
@@ -104,83 +105,62 @@ KERNELS: dict[str, tuple[Any, ...]] = {
 }
 
 
-def compile_all(on_progress: Progress | None = None, workers: int | None = None) -> list[str]:
+def compile_all(on_progress: Progress | None = None) -> list[str]:
     """Compile all kernels, for the CPU and for CUDA where there is a GPU; returns the devices.
 
-    on_progress(done, kernels) is called after each; workers: processes at once, by default one a
-    core. Raises a KmatchError where kernels cannot be made or kept.
+    on_progress(done, kernels) is called after each. Raises a KmatchError where kernels cannot be
+    made or kept.
     """
-    workers = workers or cores()
-    shares = {"cpu": workers}
+    workers = cores()
+    kernels: dict[str, list[str]] = {"cpu": [*KERNELS]}
     with suppress(DeviceError):
-        shares["cuda"] = _cuda_workers(workers)
+        choose_engine("cuda")
+        from kmatch.engine.cuda import ahead, driver
+
+        kernels["cuda"] = [*ahead.kernels(driver.copies_in_background())]
+        workers = max(min(workers, driver.memory()[0] // CUDA_MEMORY), 1)
+    # Those that take longest come first, of either device.
+    turns = zip_longest(*([(device, name) for name in names] for device, names in kernels.items()))
+    names = [name for turn in turns for name in turn if name]
     try:
-        _compile(shares, on_progress)
+        with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_begin) as pool:
+            running = [pool.submit(compile_kernel, *name) for name in names]
+            for done, kernel in enumerate(as_completed(running), 1):
+                if kernel.exception():
+                    pool.shutdown(cancel_futures=True)
+                kernel.result()
+                if on_progress:
+                    on_progress(done, len(names))
     except (BrokenExecutor, OSError):  # no processes here, or no memory for all of them
-        for device in shares:
-            for name in _kernels(device):
-                compile_kernel(device, name)
+        for name in names:
+            compile_kernel(*name)
     except KmatchWarning as warning:
         raise KmatchError(str(warning)) from None
-    return [*shares]
-
-
-def _cuda_workers(workers: int) -> int:
-    """How many processes compile for CUDA beside those for the CPU: as many where the GPU's memory
-    suffices. Raises DeviceError where no GPU can be used."""
-    choose_engine("cuda")
-    from kmatch.engine.cuda.driver import memory
-
-    return max(min(workers, memory()[0] // CUDA_MEMORY), 1)
-
-
-def _compile(shares: dict[str, int], on_progress: Progress | None) -> None:
-    """Have processes compile all kernels of all devices at once, so many of each."""
-    pools: list[Executor] = []
-    running = []
-    try:
-        for device, workers in shares.items():
-            spawned = get_context("spawn")
-            pools.append(ProcessPoolExecutor(workers, spawned, initializer=_begin))
-            running += [pools[-1].submit(compile_kernel, device, name) for name in _kernels(device)]
-        for done, kernel in enumerate(as_completed(running), 1):
-            kernel.result()
-            if on_progress:
-                on_progress(done, len(running))
-    finally:
-        for pool in pools:
-            pool.shutdown(cancel_futures=True)
+    return [*kernels]
 
 
 def _begin() -> None:
-    """A process that compiles ends with the one that started it, and silently."""
     warnings.simplefilter("error", KmatchWarning)  # that kernels cannot be kept ends it all
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    parent = parent_process()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # silently
+    Thread(target=_end_with_parent, daemon=True).start()
 
-    def end() -> None:
-        if parent:
-            parent.join()
-            os._exit(1)
 
-    Thread(target=end, daemon=True).start()
+def _end_with_parent() -> None:
+    if parent := parent_process():
+        parent.join()
+        os._exit(1)
 
 
 def compile_kernel(device: str, name: str) -> None:
     """Compile one of a device's kernels, unless it is there."""
-    if device == "cpu":
-        if entry(*name.split()).open(KERNELS[name]) is None:
-            warnings.warn(f"not compiled ahead: {unfit[0]}", KmatchWarning, stacklevel=2)
-    else:
+    if device == "cuda":
         from kmatch.engine.cuda import ahead
 
         choose_engine(device)
         ahead.compile_kernel(name)
-
-
-def _kernels(device: str) -> list[str]:
-    if device == "cpu":
-        return [*KERNELS]
-    from kmatch.engine.cuda.ahead import kernels
-
-    return [*kernels()]
+        return
+    module, _, kernel = name.partition(" ")
+    kinds: list[Any] = []
+    take(KERNELS[name], kinds, [])
+    if entry(module, kernel).open(tuple(kinds)) is None:
+        warnings.warn(f"not compiled ahead: {unfit[0]}", KmatchWarning, stacklevel=2)

@@ -6,12 +6,14 @@ import subprocess
 from functools import cache
 from importlib import import_module
 from types import SimpleNamespace
+from unittest import mock
 
 import pytest
 from numba import types
 
 from kmatch.engine.cuda import ahead, driver, edit, hamming, primer
 from kmatch.engine.cuda.ahead import BYTES, INT, INTS, NUMBERS, SHORTS, TABLE, WORDS, bundle
+from kmatch.jit import folders
 from kmatch.published.cuda import pmasm2017
 
 OLDEST = "the oldest"
@@ -108,6 +110,32 @@ def test_kernels_compile(name, capability):
     ptx = compiled(name, capability)
     assert ".target sm_{}{}".format(*capability) in ptx
     assert "lop3.b32" in ptx or not re.match("hamming|edit|strips|primer", name)
+
+
+def test_kernels_are_kept(tmp_path, monkeypatch):
+    """What Numba compiles for a GPU goes to the cache of kernels, and comes back from there."""
+    gpu = SimpleNamespace(compute_capability=(9, 0))
+    codegen = "numba.cuda.codegen.JITCUDACodegen.magic_tuple"
+    compiler = import_module("numba.cuda.dispatcher")
+    monkeypatch.setattr(folders, "_base", lambda: tmp_path)
+    monkeypatch.setattr(compiler, "get_current_device", lambda: gpu)
+    monkeypatch.setattr(
+        "numba.cuda.cudadrv.devices.get_context", lambda: SimpleNamespace(device=gpu)
+    )
+    monkeypatch.setattr(codegen, lambda self: ("a GPU",))
+    bind = mock.Mock(side_effect=lambda: None)
+    monkeypatch.setattr(
+        compiler._Kernel,
+        "bind",
+        lambda self: bind() or vars(self._codelibrary).update(_finalized=True),
+    )
+    kernels = []
+    for rows in (8, 8, 12):
+        edit.make_scan.cache_clear()
+        kernel = edit.make_scan(rows, 6, False)
+        kernels.append(kernel.compile(ahead.EDIT).inspect_asm((9, 0)))
+    assert bind.call_count == 2 and kernels[0] == kernels[1] != kernels[2]
+    assert len(list(tmp_path.glob("*/engine.cuda.edit.kernel.*.kernel"))) == 2
 
 
 @pytest.mark.parametrize("length", [1, 7, 8, 20, 32, 33, 57, 100, 300, 2000])

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import pickle
 import random
 import re
 import signal
@@ -10,18 +11,18 @@ import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
 import numpy as np
 import pytest
 from support.commands import process, unprivileged
-from support.package_copy import copy_package, end, install, make_wheel, run, start
+from support.package_copy import copy_package, end, run, start
 
 from kmatch import ahead
-from kmatch.engine.cuda import driver
 from kmatch.errors import DeviceError, KmatchWarning
-from kmatch.jit import compiling, entries, entry, folders
-from kmatch.jit.entries import Entry, Unfit, spell, take
+from kmatch.jit import compiling, cuda_cache, entries, entry, folders
+from kmatch.jit.entries import Entry, Unfit, take
 from kmatch.jit.folders import CHECK, PACKAGE
 
 COMPILED = "['work']"
@@ -63,13 +64,15 @@ def test_no_kernel_is_older_than_its_sources(site):
     assert run(site)[:2] == (21, "[]")
 
 
-def test_an_upgrade_through_pip_leaves_no_old_kernel(tmp_path):
-    venv = tmp_path / "venv"
-    for factor, version in ((2, "98.0"), (5, "99.0")):
-        install(venv, make_wheel(tmp_path / version, factor, version))
-        (site,) = venv.glob("lib/python*/site-packages")
-        for compiled in (COMPILED, "[]"):
-            assert run(site)[:2] == (10 * factor + 1, compiled)
+def test_an_upgrade_while_a_process_runs_is_seen(site):
+    """What it compiles of the old sources is neither kept for the new ones nor for the old."""
+    helper = site / "kmatch" / "engine" / "helper.py"
+    new = helper.read_text().replace("2", "3")
+    change = f"import kmatch.engine.tiny\nopen({str(helper)!r}, 'w').write({new!r})\n"
+    assert run(site, before=change)[:2] == (21, COMPILED)
+    assert run(site)[:2] == (31, COMPILED)
+    copy_package(site)
+    assert run(site)[:2] == (21, COMPILED)
 
 
 def test_a_read_only_installation_serves_until_it_is_upgraded(site, tmp_path):
@@ -78,28 +81,11 @@ def test_a_read_only_installation_serves_until_it_is_upgraded(site, tmp_path):
     assert run(site).compiled == COMPILED
     with read_only(site):
         found = run(site, unprivileged=True, **home)
-    assert (found.result, found.compiled) == (21, "[]")
-    assert found.folder.startswith(home["HOME"])
+    assert found[:2] == (21, "[]") and found.folder.startswith(home["HOME"])
     copy_package(site, factor=7)
     with read_only(site):
         assert run(site, unprivileged=True, **home)[:2] == (71, COMPILED)
         assert run(site, unprivileged=True, **home)[:2] == (71, "[]")
-
-
-def test_an_upgrade_while_a_process_runs_is_seen(site):
-    """What it compiles of the old sources is neither kept for the new ones nor for the old."""
-    helper = site / "kmatch" / "engine" / "helper.py"
-    change = f"""
-import kmatch.engine.tiny
-with open({str(helper)!r}) as file:
-    text = file.read()
-with open({str(helper)!r}, "w") as file:
-    file.write(text.replace("2", "3"))
-"""
-    assert run(site, before=change)[:2] == (21, COMPILED)
-    assert run(site)[:2] == (31, COMPILED)
-    copy_package(site)
-    assert run(site)[:2] == (21, COMPILED)
 
 
 def test_where_nothing_can_be_written_searches_go_on(site):
@@ -109,7 +95,7 @@ def test_where_nothing_can_be_written_searches_go_on(site):
         said = run(site, unprivileged=True, **homes)
         told = unprivileged("info", cwd=site, env=os.environ | homes | {"PYTHONPATH": str(site)})
     for each in (said, run(site, NUMBA_CACHE_DIR="/proc/nothing")):
-        assert (each.result, each.compiled) == (21, COMPILED)
+        assert each[:2] == (21, COMPILED)
         assert each.warnings.count("Warning") == 1 and each.folder in each.warnings
         assert "each process compiles them again" in each.warnings
         assert "NUMBA_CACHE_DIR" in each.warnings
@@ -117,29 +103,23 @@ def test_where_nothing_can_be_written_searches_go_on(site):
 
 
 def test_a_user_needs_no_home(monkeypatch):
-    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(folders, "_writable", lambda folder: False)
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(Path, "home", mock.Mock(side_effect=RuntimeError("no home")))
     assert folders._base.__wrapped__() == folders.BESIDE
 
 
 def test_folders_long_out_of_use_are_removed(tmp_path):
-    now = time.time()
-
-    def make(name, days, file="a.kernel"):
+    ages = {f"kmatch-{1:024x}": 31, f"kmatch-{2:024x}": 29, "kmatch-mine": 90, "other": 90}
+    for name, days in ages.items():
         (tmp_path / name).mkdir()
-        (tmp_path / name / file).write_bytes(b"")
-        os.utime(tmp_path / name, (now - days * 86400,) * 2)
-        return name
-
-    make(f"kmatch-{1:024x}", 31)
-    kept = [make(f"kmatch-{2:024x}", 29), make("kmatch-mine", 90), make("other", 90)]
-    kept.append(make(f"kmatch-{3:024x}", 41, "note.txt"))
-    link = tmp_path / f"kmatch-{4:024x}"
-    link.symlink_to(tmp_path / "other")
+        (tmp_path / name / "a.kernel").write_bytes(b"")
+        os.utime(tmp_path / name, (time.time() - days * 86400,) * 2)
+    (tmp_path / f"kmatch-{4:024x}").symlink_to(tmp_path / "other")
     folders.open_folder(tmp_path / "new")
-    assert {path.name for path in tmp_path.iterdir()} == {"new", *kept, link.name}
+    kept = {"new", *ages, f"kmatch-{4:024x}"} - {f"kmatch-{1:024x}"}
+    assert {path.name for path in tmp_path.iterdir()} == kept
     assert (tmp_path / "other" / "a.kernel").exists()
 
 
@@ -147,17 +127,8 @@ def test_folders_long_out_of_use_are_removed(tmp_path):
 def folder(tmp_path, monkeypatch):
     """The folder of kernels, empty, while a test runs."""
     monkeypatch.setattr(folders, "_base", lambda: tmp_path)
-    monkeypatch.setattr(folders, "_warned", set())
+    folders._warn.cache_clear()
     return folders.own_folder()
-
-
-def damages(content):
-    """Contents that a file may have in place of its own."""
-    for length in (0, 1, CHECK, CHECK + 1, len(content) // 2, len(content) - 1):
-        yield content[:length]
-    yield random.Random(1).randbytes(len(content))
-    yield content[:CHECK] + b"\0" + content[CHECK + 1 :]
-    yield content + b"\0"
 
 
 def make(content=b"code"):
@@ -170,9 +141,11 @@ def make(content=b"code"):
 def test_a_damaged_file_is_replaced(folder):
     assert (make(), make()) == (1, 0)
     path = folder / "a.kernel"
-    content = path.read_bytes()
-    folders.write(folder / "other", "other key", b"code")
-    for damaged in (*damages(content), (folder / "other").read_bytes()):
+    whole = path.read_bytes()
+    folders.keep("other", "other key", b"code")
+    damages = [whole[:n] for n in (0, 1, CHECK, CHECK + 1, len(whole) - 1)]
+    damages += [random.Random(1).randbytes(len(whole)), b"\0" + whole[1:], whole + b"\0"]
+    for damaged in (*damages, (folder / "other").read_bytes()):
         path.write_bytes(damaged)
         assert (make(), make()) == (1, 0)
 
@@ -182,7 +155,7 @@ def test_a_full_disk_leaves_nothing_and_gives_one_warning(folder, monkeypatch):
     monkeypatch.setattr(folders.Path, "replace", mock.Mock(side_effect=full))
     with pytest.warns(KmatchWarning, match="No space left") as warned:
         assert (make(), make()) == (1, 1)
-    assert len(warned) == 1 and list(folder.glob("a.kernel*")) == []
+    assert len(warned) == 1 and {path.suffix for path in folder.iterdir()} == {".lock"}
 
 
 def test_processes_that_begin_together_share_the_work(site):
@@ -193,22 +166,22 @@ def test_processes_that_begin_together_share_the_work(site):
 
 HOLD = """
 import sys
-from pathlib import Path
 from kmatch.jit import folders
-with folders._claim(Path(sys.argv[1])) as is_ours:
-    print(is_ours(), flush=True)
-    sys.stdin.read()
+lock = open(sys.argv[1], "a+")
+print(folders._is_ours(lock), flush=True)
+sys.stdin.read()
 """
 
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_process_that_dies_or_stops_does_not_hold_others_up(folder, sent):
     folder.mkdir()
-    command = [sys.executable, "-c", HOLD, str(folder / "a.kernel")]
+    lock = folder / "a.kernel.lock"
+    command = [sys.executable, "-c", HOLD, lock]
     holding = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert holding.stdout.readline() == b"True\n"
-    with folders._claim(folder / "a.kernel") as is_ours:
-        assert not is_ours()  # it lives
+    with lock.open("a+") as other:
+        assert not folders._is_ours(other)  # it lives
     holding.send_signal(sent)
     began = time.monotonic()
     assert make() == 1 and time.monotonic() - began < 2
@@ -219,116 +192,116 @@ def test_a_process_that_dies_or_stops_does_not_hold_others_up(folder, sent):
 def test_arguments_are_told_apart():
     """By the types that kernels are compiled for; what an object cannot take is refused."""
     numbers = np.arange(4)
-    kinds = [
+    seen, words = [], []
+    for value in (
         *(1, True, np.uint64(2**63), np.int32(-1), (1, 2), (1, (2, True)), numbers),
         *(numbers.astype(np.uint8), numbers.reshape(2, 2), np.zeros(2, [("a", int)])),
-    ]
-    seen, words = [], []
-    for value in kinds:
+    ):
         seen.append([])
         take(value, seen[-1], words)
-    assert len({tuple(kind) for kind in seen}) == len({spell(kind) for kind in kinds}) == len(kinds)
+    spelled = {" ".join(map(entries._spell, kinds)) for kinds in seen}
+    assert len({tuple(kinds) for kinds in seen}) == len(spelled) == len(seen)
     assert words[:4] == [1, 1, -(2**63), -1]
     for value in (numbers[::2], numbers.reshape(2, 2).T, 0.5, None, "text"):
         with pytest.raises(Unfit):
             take(value, [], [])
 
 
-def test_a_kernel_that_does_not_fit_runs_as_numba_compiles_it(monkeypatch):
-    """Where Numba is a new one, where arguments are strided, and where bounds are checked."""
-    begins = np.array([0, 5, 9])
-    monkeypatch.setattr(compiling, "KNOWN", ((99, 0), (99, 1)))
-    monkeypatch.setattr(folders, "find_or_make", lambda file, key, make: make())
-    fresh = entry("kmatch.search.kernels", "last_at")
+@pytest.mark.parametrize("case", ["new", "strided", "NUMBA_BOUNDSCHECK", "damaged"])
+def test_a_kernel_that_does_not_fit_runs_as_numba_compiles_it(case, monkeypatch):
+    """Where Numba is a new one, arguments are strided, kernels of another kind are asked for, and
+    where LLVM refuses an object."""
+    begins, said = np.array([0, 5, 9]), "not side by side"
     monkeypatch.setattr(entries, "unfit", [])
-    assert fresh(begins, 6) == 1 and set(fresh._calls.values()) == {None}
-    assert (
-        f"{entries.unfit}"
-        == f"['last_at: Unfit: Numba {compiling.numba.__version__} is not known']"
-    )
-    entries.unfit.clear()
-    assert entry("kmatch.search.kernels", "last_at")(np.repeat(begins, 2)[::2], 9) == 2
-    assert "not side by side" in entries.unfit[0]
-    monkeypatch.setenv("NUMBA_BOUNDSCHECK", "1")
-    assert entry("kmatch.search.kernels", "last_at")(begins, -1) == -1
+    if case == "new":
+        monkeypatch.setattr(compiling, "KNOWN", ((99, 0), (99, 1)))
+        monkeypatch.setattr(folders, "find_or_make", lambda file, key, make: make())
+        said = f"last_at: Unfit: Numba {compiling.numba.__version__} is not known"
+    elif case == "strided":
+        begins = np.repeat(begins, 2)[::2]
+    elif case == "damaged":
+        monkeypatch.setattr(folders, "find_or_make", lambda file, key, make: b"no object")
+        said = "no object file"
+        monkeypatch.setattr(entries, "load", mock.Mock(side_effect=RuntimeError(said)))
+    else:
+        monkeypatch.setenv(case, "1")
+        said = f"{case} is set"
+    fresh = entry("kmatch.search.kernels", "last_at")
+    assert [fresh(begins, at) for at in (6, 9)] == [1, 2]
+    assert len(entries.unfit) == 1 and said in entries.unfit[0]
 
 
-def test_a_damaged_object_never_runs(monkeypatch):
-    """One that LLVM refuses is compiled by Numba."""
-    monkeypatch.setattr(folders, "find_or_make", lambda file, key, make: b"no object")
-    broken = Entry("kmatch.search.kernels", "last_at")
-    monkeypatch.setattr(
-        "kmatch.jit.entries.load", mock.Mock(side_effect=RuntimeError("no object file"))
-    )
-    assert broken(np.array([0, 5]), 7) == 1
-
-
-def test_kernels_of_published_algorithms_are_kept():
-    """Those that are loaded find what those that are compiled found."""
-    words = ("hamming", PHIX, "-p", GUIDE, "-k", "9", "--algorithm", "naive", "--device", "cpu")
-    first, second = (process(*words, cwd=PACKAGE.parent, timeout=300) for _ in range(2))
-    assert first.out == second.out and first.out.count(b"\n") > 10
-    assert (first.status, second.status) == (0, 0)
-    assert list(folders.own_folder().glob("published*.kernel"))
-
-
-CUDA = """
-from types import SimpleNamespace
-from numba import cuda
-from numba.cuda.dispatcher import CUDACache
-from kmatch.engine.cuda import driver
-from kmatch.jit.folders import own_folder
-
-@cuda.jit(cache=True)
-def other(numbers):
-    numbers[0] = 1
-
-assert type(other._cache) is CUDACache
-cache = driver._try._cache
-assert isinstance(cache, CUDACache) and cache.cache_path == str(own_folder())
-
-compiler = SimpleNamespace(magic_tuple=lambda: ("a GPU",))
-context = SimpleNamespace(codegen=lambda: compiler)  # which cannot be set up to compile
-cache._impl.rebuild = lambda context, payload: payload
-made = SimpleNamespace(codegen=compiler, _reduce_states=lambda: {"code": 1})
-assert cache.load_overload("(int64)", context) is None
-cache.save_overload("(int64)", made)
-assert cache.load_overload("(int64)", context) == {"code": 1}
-assert cache.load_overload("(int32)", context) is None
-(file,) = own_folder().glob("*.kernel")
-print(file.name)
-file.write_bytes(file.read_bytes()[:50])
-assert cache.load_overload("(int64)", context) is None
+UNKNOWN = """
+import atexit
+from kmatch.cli.messages import Messages
+from kmatch.jit import compiling
+compiling.KNOWN = (99, 0), (99, 1)
+noting = Messages(verbose=True).announcing_compiling()
+noting.__enter__()
+atexit.register(noting.__exit__, None, None, None)
 """
 
 
-def test_kernels_for_cuda_are_kept_alike(tmp_path):
-    """Those of kmatch in its folder, checked; a script's where Numba keeps them."""
-    (tmp_path / "script.py").write_text(CUDA)
-    paths = {"PYTHONPATH": str(PACKAGE.parent), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    environment = os.environ | paths | {"NUMBA_ENABLE_CUDASIM": "0"}
-    command = [sys.executable, tmp_path / "script.py"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("engine.cuda.driver._try-") and ".cuda" in done.stdout
-    assert done.stderr == ""
+def test_an_unknown_numba_finds_the_same_with_a_single_note(site):
+    said = run(site, before=UNKNOWN)
+    assert said.result == 21 and not list(Path(said.folder).glob("*.kernel"))
+    compiling, why = said.warnings.splitlines()
+    assert "compiling kernels" in compiling
+    assert re.search("compiled by each process: work: Unfit: Numba [0-9.]+ is not known", why)
 
 
-@pytest.mark.parametrize(
-    "workers, gigabytes, expected", [(15, 139, 15), (15, 3, 3), (15, 0, 1), (2, 8, 2), (1, 8, 1)]
-)
-def test_processes_for_cuda_fit_into_its_memory(workers, gigabytes, expected, monkeypatch):
-    monkeypatch.setattr(ahead, "choose_engine", lambda device: None)
-    monkeypatch.setattr(driver, "memory", lambda: (gigabytes << 30, 1 << 40))
-    assert ahead._cuda_workers(workers) == expected
+def test_errors_of_kernels_are_told():
+    failing = Entry("failing", "fail")
+
+    def fail(count):
+        return len(np.empty(count, np.uint8))
+
+    content = compiling.compile_object(compiling.numba.njit(fail), (tuple, 1, int), "kmatch_fail")
+    failing.open = lambda kinds: entries.load(content, "kmatch_fail")
+    assert failing(7) == 7
+    with pytest.raises(MemoryError, match="the kernel fail got no memory"):
+        failing(1 << 60)
+
+
+class Compiled:
+    """As a kernel for a GPU is: it can be pickled, and knows its compiler."""
+
+    codegen = SimpleNamespace(magic_tuple=lambda: ("a GPU",))
+
+
+def made(number):
+    def kernel():
+        return number
+
+    return kernel
+
+
+def test_kernels_for_cuda_are_kept_alike(folder, monkeypatch):
+    """By what they are made of; where Numba is not as expected, each process compiles."""
+    monkeypatch.setattr(entries, "unfit", [])
+    context = SimpleNamespace(codegen=lambda: Compiled.codegen)
+    one, two = (cuda_cache.CudaCache(made(number), "numba 1") for number in (1, 2))
+    assert one.load_overload("(int64)", context) is None
+    one.save_overload("(int64)", Compiled())
+    assert isinstance(one.load_overload("(int64)", context), Compiled)
+    assert cuda_cache.CudaCache(made(1), "numba 2").load_overload("(int64)", context) is None
+    assert two.load_overload("(int64)", context) is None is one.load_overload("(int8)", context)
+    (file,) = folder.glob("*.kernel")
+    file.write_bytes(file.read_bytes()[:50])
+    assert one.load_overload("(int64)", context) is None and entries.unfit == []
+    assert one.load_overload("(int64)", None) is None and "NoneType" in entries.unfit[0]
+    monkeypatch.setattr(pickle, "dumps", mock.Mock(side_effect=TypeError))
+    two.save_overload("(int64)", Compiled())
+    assert two.load_overload("(int64)", context) is None
+    assert cuda_cache.keep_cuda(made, "numba 1") is made  # which asks no cache
 
 
 def test_what_processes_fail_to_compile_is_compiled_all_the_same(monkeypatch):
     compiled = []
     monkeypatch.setattr(ahead, "compile_kernel", lambda *kernel: compiled.append(kernel))
-    monkeypatch.setattr(ahead, "_cuda_workers", mock.Mock(side_effect=DeviceError("none")))
+    monkeypatch.setattr(ahead, "choose_engine", mock.Mock(side_effect=DeviceError("none")))
     monkeypatch.setattr(ahead, "ProcessPoolExecutor", mock.Mock(side_effect=OSError))
-    assert ahead.compile_all(workers=2) == ["cpu"]
+    assert ahead.compile_all() == ["cpu"]
     assert compiled == [("cpu", name) for name in ahead.KERNELS]
 
 
@@ -339,29 +312,6 @@ def test_every_kernel_that_host_code_calls_is_compiled_ahead():
         for found in re.findall(r'= entry\("([\w.]+)", "(\w+)"\)', path.read_text())
     }
     assert named == set(ahead.KERNELS)
-
-
-FAILING = """
-import numpy as np
-from kmatch.jit.kernels import kernel
-
-@kernel
-def fail(count, zero):
-    return 1 // zero + len(np.empty(count, np.uint8))
-"""
-
-
-def test_errors_of_kernels_are_told_apart(tmp_path, monkeypatch):
-    (tmp_path / "failing.py").write_text(FAILING)
-    monkeypatch.syspath_prepend(tmp_path)
-    content = compiling.compile_object("failing", "fail", (1, 1), "kmatch_fail")
-    failing = Entry("failing", "fail")
-    monkeypatch.setattr(failing, "open", lambda arguments: entries.load(content, "kmatch_fail"))
-    assert failing(7, 1) == 8
-    with pytest.raises(RuntimeError, match="kernel fail failed"):
-        failing(7, 0)
-    with pytest.raises(MemoryError):
-        failing(1 << 60, 1)
 
 
 MITO, LAMBDA = "examples/data/human_mito_rcrs.fa.gz", "examples/data/lambda_phage.fa.gz"
@@ -394,11 +344,11 @@ multi {MITO} examples/data/mito_guides.txt -k 2 --pam NGG --variants examples/da
 AHEAD = """
 import sys
 from kmatch.cli.main import run
-from kmatch.jit.entries import on_compile, unfit
+from kmatch.jit.entries import listeners, unfit
 compiled = []
-with on_compile(compiled.append):
-    for line in sys.stdin:
-        assert run([*line.split(), "--device", "cpu", "-o", "/dev/null"]) == 0, line
+listeners.append(compiled.append)
+for line in sys.stdin:
+    assert run([*line.split(), "--device", "cpu", "-o", "/dev/null"]) == 0, line
 print(compiled, unfit)
 """
 

@@ -20,7 +20,6 @@ from xml.etree import ElementTree
 import pytest
 from support.commands import here
 from support.documents import ROOT, furnish, paths
-from support.package_copy import install
 
 from kmatch import __version__
 
@@ -84,7 +83,10 @@ def test_the_source_distribution_holds_what_tests_and_examples_need(built):
 def test_installed_alone(built, tmp_path):
     """In a new environment, which has the dependencies of this one, and kmatch from the wheel."""
     venv = tmp_path / "venv"
-    python = install(venv, *built.glob("*.whl"))
+    python = venv / "bin" / "python"
+    subprocess.run((sys.executable, "-m", "venv", "--without-pip", venv), check=True)
+    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet")
+    subprocess.run((*pip, "--no-deps", "--no-index", *built.glob("*.whl")), check=True)
     # Folders on PYTHONPATH have no .pth file read, and so no editable kmatch.
     others = [path for path in sys.path if path.endswith("site-packages")]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(others)}

@@ -1,5 +1,7 @@
 """The constant rules by which a way and a device are chosen, and where they are overridden."""
 
+from unittest import mock
+
 import naive
 import numpy as np
 import pytest
@@ -47,7 +49,7 @@ def with_gpu(monkeypatch):
     def cuda(number, threads, reason):
         raise DeviceError(f"asked for: {reason}")
 
-    monkeypatch.setattr(devices, "_no_driver", lambda: False)
+    monkeypatch.setattr(devices, "_has_driver", lambda: True)
     monkeypatch.setattr(devices, "_cuda_engine", cuda)
 
 
@@ -66,13 +68,16 @@ def test_searches_say_how_much_they_have_to_do(command, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("device", "numbers"), [("cpu", []), ("auto", []), ("cuda", ["0"]), ("cuda:2,0", ["2,0"])]
+    ("device", "numbers"), [("cpu", []), ("auto", []), ("cuda", [0]), ("cuda:2,0", [2])]
 )
-def test_gpus_that_are_named_are_opened_at_once(device, numbers, monkeypatch):
+def test_a_gpu_that_is_named_is_opened_at_once(device, numbers, monkeypatch):
     opened = []
-    monkeypatch.setattr(devices, "_elsewhere", lambda: False)
-    monkeypatch.setattr(devices, "_wake", opened.append)
-    devices.wake(device)
+    driver = mock.Mock(
+        cuInit=lambda flags: 0, cuDeviceGet=lambda gpu, number: opened.append(number)
+    )
+    monkeypatch.setattr(devices, "_driver", lambda: driver)
+    monkeypatch.setattr(devices, "Thread", lambda target: mock.Mock(start=target))
+    devices.wake.__wrapped__(device)
     assert opened == numbers
 
 

@@ -122,8 +122,11 @@ class Messages:
                 _say("compiling kernels, once a machine; this takes up to a minute")
             said = True
 
-        with entries.on_compile(announce):
+        entries.listeners.append(announce)
+        try:
             yield
+        finally:
+            entries.listeners.remove(announce)
         if entries.unfit:
             self.detail(f"kernels are compiled by each process: {entries.unfit[0]}")
 

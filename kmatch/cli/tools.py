@@ -305,19 +305,18 @@ def info(given: Given) -> None:
     from kmatch.engine.devices import describe_versions
 
     _show(describe_versions())
-    if not given.short:
-        from kmatch.engine.devices import describe_machine
-
-        _show(describe_machine())
+    made = []
     if given.ahead:
         from kmatch.ahead import compile_all
 
         began = time.perf_counter()
         with Messages().progress("compiling kernels", in_tasks=True) as advance:
-            devices = compile_all(advance)
-        seconds = time.perf_counter() - began
-        named = " and ".join(DEVICES[device] for device in devices)
-        _show([("kernels", f"compiled for {named} in {seconds:.1f} s")])
+            named = " and ".join(DEVICES[device] for device in compile_all(advance))
+        made = [("kernels", f"compiled for {named} in {time.perf_counter() - began:.1f} s")]
+    if not given.short:
+        from kmatch.engine.devices import describe_machine
+
+        _show([*describe_machine(), *made])
 
 
 def _show(pairs: Iterable[tuple[str, str]]) -> None:

@@ -4,8 +4,8 @@ import ctypes
 import os
 import platform
 import re
-import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from threading import Thread
@@ -25,7 +25,9 @@ KNOWN = "auto, cpu, cuda, cuda:N, cuda:N,M or cuda:all"
 
 REPEATED = False  # whether several engines may share a GPU, which tests with one GPU want
 
-DRIVERS = {"win32": ["nvcuda.dll"], "linux": ["libcuda.so.1", "libcuda.so"]}
+PACKAGES = ("numba", "llvmlite", "numpy", "biopython", "click", "rich", "xopen")
+
+VECTOR_FEATURES = ("avx512f", "avx512vl", "avx2", "avx", "sse4.2", "neon", "sve")
 
 
 def choose_engine(device: str, threads: int | None = None, work: int | None = None) -> "Engine":
@@ -38,69 +40,41 @@ def choose_engine(device: str, threads: int | None = None, work: int | None = No
     check_threads(threads)
     if not isinstance(device, str) or not DEVICE.fullmatch(device):
         raise DeviceError(f"unknown device '{device}'; use {KNOWN}")
-    if device == "cpu":
-        return _cpu_engine(threads, "asked for")
-    if device == "auto":
-        return _first_done(threads, work)
-    try:
-        return _cuda_engine(_numbers(device), threads, "asked for")
-    except DeviceError as error:
-        raise DeviceError(f"device {device}: no usable GPU ({error}); use cpu") from error
+    kind, reason = device.partition(":")[0], "asked for"
+    if kind == "auto" and _has_driver():
+        from kmatch.engine.ways import device_for  # with NumPy, which names of devices do without
 
-
-def wake(device: str) -> None:
-    """Have the driver open the GPUs that a device names in the background.
-
-    That takes about as long as the imports of a search, which may go on meanwhile.
-    """
-    kind, _, named = device.partition(":")
-    if kind == "cuda" and not _elsewhere():
-        _wake(named or "0")
-
-
-def _numbers(device: str) -> list[int] | None:
-    """The GPUs of `cuda:…`, None for all; for `cuda` [], the first one that can be used."""
-    _, _, named = device.partition(":")
-    if named == "all":
-        return None
-    numbers = [int(number) for number in named.split(",") if number]
-    if len(set(numbers)) < len(numbers) and not REPEATED:
-        raise DeviceError("a GPU is named twice")
-    return numbers
-
-
-def _first_done(threads: int | None, work: int | None) -> "Engine":
-    if _no_driver():
-        return _cpu_engine(threads, f"no usable GPU: {NO_DRIVER}")
-    from kmatch.engine.ways import device_for  # with NumPy, which names of devices do without
-
-    kind, reason = device_for(work)
-    if kind == "cpu":
-        return _cpu_engine(threads, reason)
-    try:
-        return _cuda_engine([], threads, reason)
-    except DeviceError as error:
-        return _cpu_engine(threads, f"no usable GPU: {error}")
-
-
-def _cpu_engine(threads: int | None, reason: str) -> "Engine":
+        kind, reason = device_for(work)
+    if kind != "cpu":
+        try:
+            return _cuda_engine(device, threads, reason)
+        except DeviceError as error:
+            if device != "auto":
+                raise DeviceError(f"device {device}: no usable GPU ({error}); use cpu") from error
+            reason = f"no usable GPU: {error}"
     from kmatch.engine.cpu.engine import CpuEngine
 
     return CpuEngine(threads, reason)
 
 
-def _cuda_engine(numbers: list[int] | None, threads: int | None, reason: str) -> "Engine":
-    """The engine of GPUs (see `_numbers`). Raises DeviceError with the reason there is none."""
-    if _no_driver():
+def _cuda_engine(device: str, threads: int | None, reason: str) -> "Engine":
+    """The engine of the GPUs that a device names, `auto` and `cuda` the first one that can be used.
+
+    Raises DeviceError with the reason there is none.
+    """
+    numbers = [int(number) for number in re.findall(r"\d+", device)]
+    if len(set(numbers)) < len(numbers) and not REPEATED:
+        raise DeviceError("a GPU is named twice")
+    if not _has_driver():
         raise DeviceError(NO_DRIVER)
-    wake("cuda:all" if numbers is None else f"cuda:{','.join(map(str, numbers))}")
+    wake(device.replace("auto", "cuda"))
     from kmatch.engine.cuda.driver import find_devices
 
     found, why = find_devices()
     gpus = {gpu.number: gpu for gpu in found}
     if not gpus:
         raise DeviceError(why)
-    chosen = list(gpus) if numbers is None else numbers or list(gpus)[:1]
+    chosen = numbers or (list(gpus) if device == "cuda:all" else list(gpus)[:1])
     if not gpus.keys() >= set(chosen):
         raise DeviceError(f"the GPUs here are {', '.join(f'cuda:{n}' for n in gpus)}")
     from kmatch.engine.cuda.engine import CudaEngine
@@ -108,53 +82,40 @@ def _cuda_engine(numbers: list[int] | None, threads: int | None, reason: str) ->
     return CudaEngine([gpus[number] for number in chosen], threads, reason)
 
 
-def _no_driver() -> bool:
-    """Whether CUDA's driver is missing; does not load Numba's part for CUDA to find out."""
-    return not _elsewhere() and _driver() is None
+@cache
+def wake(device: str) -> None:
+    """Have the driver open the first GPU that a device names while a search is imported.
+
+    Either takes 0.2 s or more, of the 0.7 s of a small search. Numba asks for the same context
+    later, and reports what fails. A process that ends early waits for the thread, as the driver may
+    not be left half open.
+    """
+    driver = _driver()
+    if driver is None or not device.startswith("cuda"):
+        return
+
+    def open_context() -> None:
+        gpu, context = ctypes.c_int(), ctypes.c_void_p()
+        first = re.search(r"\d+", device)
+        number = int(first[0]) if first else 0
+        if driver.cuInit(0) == 0 and driver.cuDeviceGet(ctypes.byref(gpu), number) == 0:
+            driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), gpu)
+
+    Thread(target=open_context).start()
 
 
-def _elsewhere() -> bool:
-    """Whether Numba uses another driver, or simulates one."""
-    simulated = os.environ.get("NUMBA_ENABLE_CUDASIM", "0") != "0"
-    return simulated or bool(os.environ.get("NUMBA_CUDA_DRIVER"))
+def _has_driver() -> bool:
+    """Whether a driver for CUDA is there, or simulated; finds out without Numba's part for CUDA."""
+    return os.environ.get("NUMBA_ENABLE_CUDASIM", "0") != "0" or _driver() is not None
 
 
 @cache
 def _driver() -> ctypes.CDLL | None:
-    for name in DRIVERS.get(sys.platform, []):
-        try:
-            return ctypes.CDLL(name)
-        except OSError:
-            continue
+    for name in (os.environ.get("NUMBA_CUDA_DRIVER"), "libcuda.so.1", "libcuda.so"):
+        with suppress(OSError):
+            if name:
+                return ctypes.CDLL(name)
     return None
-
-
-@cache
-def _wake(named: str) -> None:
-    """Have the driver open GPUs, `all` or their numbers, in the background, each in a thread.
-
-    Numba asks for the same primary contexts later, and reports what fails. A process that ends
-    early waits for them, as the driver may not be left half open.
-    """
-
-    def open_all() -> None:
-        many, driver = ctypes.c_int(), _driver()
-        if driver and driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(many)) == 0:
-            numbers = range(many.value) if named == "all" else set(map(int, named.split(",")))
-            for number in numbers:
-                Thread(target=open_context, args=(driver, number)).start()
-
-    def open_context(driver: ctypes.CDLL, number: int) -> None:
-        device, context = ctypes.c_int(), ctypes.c_void_p()
-        if driver.cuDeviceGet(ctypes.byref(device), number) == 0:
-            driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
-
-    Thread(target=open_all).start()
-
-
-PACKAGES = ("numba", "llvmlite", "numpy", "biopython", "click", "rich", "xopen")
-
-VECTOR_FEATURES = ("avx512f", "avx512vl", "avx2", "avx", "sse4.2", "neon", "sve")
 
 
 def describe_versions() -> Iterator[tuple[str, str]]:
@@ -171,7 +132,7 @@ def describe_machine() -> Iterator[tuple[str, str]]:
     import llvmlite.binding as llvm
 
     from kmatch.engine.cuda.driver import find_devices, target
-    from kmatch.jit.folders import kernel_folders, measure
+    from kmatch.jit.folders import kernel_folders
     from kmatch.threads import kernel_threads
 
     features = llvm.get_host_cpu_features()
@@ -179,14 +140,15 @@ def describe_machine() -> Iterator[tuple[str, str]]:
     yield "cpu", f"{llvm.get_host_cpu_name()}: {', '.join(vectors) or 'no vector features'}"
     yield "threads", f"{kernel_threads()} of {os.cpu_count()} cores"
     found, reason = find_devices()
-    yield "cuda", "; ".join(_gpu(*gpu) for gpu in found) or f"none: {reason}"
+    gpus = [
+        f"cuda:{number} {name} (compute capability {major}.{minor})"
+        for number, name, (major, minor) in found
+    ]
+    yield "cuda", "; ".join(gpus) or f"none: {reason}"
     yield "target", f"{target()}, for kernels on a GPU"
-    yield "cache", "; ".join(_kernels(folder, *measure(folder)) for folder in kernel_folders())
+    yield "cache", "; ".join(map(_describe_kernels, kernel_folders()))
 
 
-def _kernels(folder: Path, kernels: int, size: int) -> str:
-    return f"{folder} ({kernels} kernels, {size / 1e6:.1f} MB)"
-
-
-def _gpu(number: int, name: str, capability: tuple[int, int]) -> str:
-    return f"cuda:{number} {name} (compute capability {'.'.join(map(str, capability))})"
+def _describe_kernels(folder: Path) -> str:
+    sizes = [file.stat().st_size for file in folder.glob("*.kernel")]
+    return f"{folder} ({len(sizes)} kernels, {sum(sizes) / 1e6:.1f} MB)"

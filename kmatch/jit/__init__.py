@@ -1,8 +1,5 @@
-"""Compiling: host code names kernels by `entry`, kernels are made by the decorators of
-`kmatch.jit.kernels`, which alone imports Numba.
-
-Compiled kernels are kept in a folder named by a digest of all kernel sources, so that none is ever
-older than its sources.
+"""Compiling: host code names kernels by `entry`, and decorators of `kmatch.jit.kernels`, which
+imports Numba, make them; what is compiled is kept in `kmatch.jit.folders`.
 """
 
 from kmatch.jit.entries import Entry, entry

@@ -5,48 +5,33 @@ becomes an object, together with the two functions of Numba's runtime that array
 """
 
 import re
-from importlib import import_module
+from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 import numba
 import numpy as np
 from llvmlite import binding
 from numba import carray, types
-from numba.extending import overload
 
-from kmatch.jit.entries import FAILED, LACKING, NOTHING, NUMBER, TRUTH, Unfit, machine
+from kmatch.jit.entries import FAILED, Unfit, machine
 
 KNOWN = (0, 60), (0, 69)  # Numba's versions whose arrays are those of RUNTIME
 
 # What an object may ask of the process that loads it.
 SYMBOLS = {"malloc", "free", "memcpy", "memset", "memmove", "memcmp"}
 
-# Memory of an array: its count of references, three words, and where its letters begin; and what an
-# object defines, which tells whether a kernel failed for want of memory.
+# Memory of an array: its count of references, three words, and where its letters begin.
 RUNTIME = """
-@lacks = internal global i64 {failed}
-
 declare {p} @malloc(i64)
 declare void @free({p})
-declare i64 @"{entry}"({pp}, {w})
-
-define i64 @{symbol}({pp} %pointers, {w} %words) {{
-  %status = call i64 @"{entry}"({pp} %pointers, {w} %words)
-  %failed = icmp eq i64 %status, {failed}
-  %why = load i64, {w} @lacks
-  %told = select i1 %failed, i64 %why, i64 %status
-  ret i64 %told
-}}
 
 define {p} @NRT_MemInfo_alloc_aligned(i64 %size, i32 %align) {{
   %whole = add i64 %size, 128
   %memory = call {p} @malloc(i64 %whole)
   %at = ptrtoint {p} %memory to i64
   %none = icmp eq i64 %at, 0
-  br i1 %none, label %lack, label %fill
-lack:
-  store i64 {lacking}, {w} @lacks
-  br label %out
+  br i1 %none, label %out, label %fill
 fill:
   %beyond = add i64 %at, 127
   %data = and i64 %beyond, -64
@@ -67,22 +52,21 @@ define void @NRT_MemInfo_call_dtor({p} %memory) {{
 """
 
 
-def compile_object(module: str, name: str, arguments: tuple[Any, ...], symbol: str) -> bytes:
-    """The object of a kernel for the types of some arguments.
+def compile_object(kernel: Any, kinds: tuple[Any, ...], symbol: str) -> bytes:
+    """The object of a kernel for arguments of some kinds (see `kmatch.jit.entries.take`).
 
-    It defines symbol(words, words), which leaves the kernel's result in the first of them. Raises
+    It defines symbol(words, words), which leaves the kernel's number in the first of them. Raises
     Unfit where Numba is one that kmatch does not know, and for a kernel that needs more of its
     runtime.
     """
     if not KNOWN[0] <= tuple(map(int, numba.__version__.split(".")[:2])) < KNOWN[1]:
         raise Unfit(f"Numba {numba.__version__} is not known")
-    names = {"carray": carray, "leave": leave, "np": np}
-    names["kernel"] = getattr(import_module(module), name)
-    given, _ = _spell(arguments, 1, names)
+    names = {"carray": carray, "leave": _leave, "np": np, "kernel": kernel}
     source = f"""
 def call(pointers, words):
     try:
-        return leave(words, kernel{given})
+        leave(words, kernel{_spell(iter(kinds), count(1), names)})
+        return 0
     except Exception:
         return {FAILED}
 """
@@ -92,55 +76,38 @@ def call(pointers, words):
     return _emit(compiled.inspect_llvm(), compiled.native_name, symbol)
 
 
-def _spell(value: Any, at: int, names: dict[str, Any]) -> tuple[str, int]:
-    """An argument as Python makes it of the words from `at` on, and where the next one begins."""
-    number = f"words[{at}]"
-    if isinstance(value, np.ndarray):
-        kind = f"of{len(names)}"
-        names[kind] = value.dtype
-        end = at + 1 + value.ndim
-        shape = "".join(f"words[{i}]," for i in range(at + 1, end))
-        return f"carray(pointers[{at}], ({shape}), {kind})", end
-    if isinstance(value, tuple):
-        items = []
-        for each in value:
-            item, at = _spell(each, at, names)
-            items.append(item)
-        kind = ""
-        if type(value) is not tuple:
-            kind = f"of{len(names)}"
-            names[kind] = type(value)
-        return f"{kind}({', '.join(items)}{'' if kind else ','})", at
-    if isinstance(value, bool | np.bool_):
-        return f"({number} != 0)", at + 1
-    whole = type(value) in (int, np.int64)
-    return number if whole else f"np.{type(value).__name__}({number})", at + 1
+def _spell(kinds: Iterator[Any], at: Iterator[int], names: dict[str, Any]) -> str:
+    """The argument of the next of the kinds as Python makes it of the words from `at` on."""
+    kind = next(kinds)
+    name = f"of{len(names)}"
+    if isinstance(kind, np.dtype):
+        names[name] = kind
+        first = next(at)
+        shape = "".join(f"words[{next(at)}]," for _ in range(next(kinds)))
+        return f"carray(pointers[{first}], ({shape}), {name})"
+    if issubclass(kind, tuple):
+        names[name] = kind
+        items = "".join(f"{_spell(kinds, at, names)}," for _ in range(next(kinds)))
+        return f"({items})" if kind is tuple else f"{name}({items})"
+    number = f"words[{next(at)}]"
+    if kind in (bool, np.bool_):
+        return f"({number} != 0)"
+    return number if kind is int else f"np.{kind.__name__}({number})"
 
 
-def leave(words: Any, result: Any) -> Any:
-    """In a kernel: leave its result in the first word; returns of what kind it is."""
-
-
-@overload(leave)
+@numba.njit
 def _leave(words, result):
-    if isinstance(result, types.NoneType):
-        return lambda words, result: NOTHING
-    kind = TRUTH if isinstance(result, types.Boolean) else NUMBER
-
-    def write(words, result):
+    if result is not None:
         words[0] = np.int64(result)
-        return kind
-
-    return write if isinstance(result, types.Boolean | types.Integer) else None
 
 
 def _emit(code: str, entry: str, symbol: str) -> bytes:
     """The object of LLVM's code, in which a function is called `symbol`."""
     module = binding.parse_assembly(code)
-    typed = {"p": "i8*", "w": "i64*", "pp": "i8**"}
-    pointers = dict.fromkeys(typed, "ptr") if re.search(r"\bptr\b", code) else typed
-    runtime = RUNTIME.format(**pointers, entry=entry, symbol=symbol, failed=FAILED, lacking=LACKING)
+    opaque = re.search(r"\bptr\b", code)
+    runtime = RUNTIME.format(p="ptr" if opaque else "i8*", w="ptr" if opaque else "i64*")
     module.link_in(binding.parse_assembly(runtime))
+    module.get_function(entry).name = symbol
     for defined in (*module.functions, *module.global_variables):
         if not defined.is_declaration and defined.name != symbol:
             defined.linkage = "internal"

@@ -9,8 +9,7 @@ Where there is no such object, and none can be made, the kernel is called as Num
 import ctypes
 import os
 from array import array
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache, cached_property
 from importlib import import_module
 from threading import RLock
@@ -22,34 +21,32 @@ from kmatch.errors import KmatchWarning
 from kmatch.interrupts import held
 from kmatch.jit import folders
 
-# What an object returns: that memory was lacking, another failure, or what its result is.
-LACKING, FAILED, NOTHING, TRUTH, NUMBER = range(-1, 4)
+FAILED = 1  # what an object returns for a kernel that ended by an exception
 
-# Settings of Numba's with which kernels are called as Numba compiles them.
-CHECKING = ("NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK")
+# Settings of Numba's with which each process compiles, as they ask for other kernels.
+SETTINGS = (
+    *("NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK", "NUMBA_DEBUGINFO", "NUMBA_OPT"),
+    *("NUMBA_LOOP_VECTORIZE", "NUMBA_SLP_VECTORIZE", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"),
+)
 
 Listener = Callable[[str], object]
 Call = Callable[[int, int], int]
 
-_listeners: list[Listener] = []
-unfit: list[str] = []  # why kernels are called as Numba compiles them
+listeners: list[Listener] = []  # called with the name of a kernel that has to be compiled
+unfit: list[str] = []  # why a kernel is compiled by each process, of the first
 _opening = RLock()
 
 
-@contextmanager
-def on_compile(listener: Listener) -> Iterator[None]:
-    """While the block runs, call listener(name) before each kernel that has to be compiled."""
-    _listeners.append(listener)
-    try:
-        yield
-    finally:
-        _listeners.remove(listener)
-
-
 def report_compile(name: str) -> None:
-    """Call all listeners with the name of a kernel that is about to be compiled."""
-    for listener in _listeners:
+    """Tell all listeners of a kernel that is about to be compiled."""
+    for listener in listeners:
         listener(name)
+
+
+def refuse(name: str, reason: Exception) -> None:
+    """Note why each process compiles a kernel."""
+    if not unfit:
+        unfit.append(f"{name}: {type(reason).__name__}: {reason}".partition("\n")[0])
 
 
 class Unfit(Exception):
@@ -57,86 +54,80 @@ class Unfit(Exception):
 
 
 class Entry:
-    """A kernel that is called as the function it is made of."""
+    """A kernel that is called as the function it is made of; it returns a number, if not None."""
 
-    def __init__(self, module: str, name: str) -> None:
+    def __init__(self, module: str, name: str, made: Any = None, fits: bool = True) -> None:
         self.module, self.name = module, name
+        self._made, self._fits = made, fits  # see `kmatch.jit.kernels.hosted`
         self._calls: dict[Any, Call | None] = {}  # None: as Numba compiles it
 
     @cached_property
-    def _plain(self) -> Any:
-        if not _checking():
-            report_compile(self.name)
-        return getattr(import_module(self.module), self.name)
+    def kernel(self) -> Any:
+        """The kernel as Numba compiles it."""
+        return self._made or getattr(import_module(self.module), self.name)
 
     def __call__(self, *arguments: Any) -> Any:
         kinds: list[Any] = []
         words = [0]
         try:
             take(arguments, kinds, words)
-            call = self._call_of(tuple(kinds), arguments)
+            call = self.open(tuple(kinds))
         except Unfit as reason:
-            _refuse(self.name, reason)
+            report_compile(self.name)
+            refuse(self.name, reason)
             call = None
         if call is None:
-            return self._plain(*arguments)
+            return self.kernel(*arguments)
         frame = array("q", words)
         address = frame.buffer_info()[0]
-        status = call(address, address)
-        if status == LACKING:
-            raise MemoryError
-        if status == FAILED:
-            raise RuntimeError(f"the kernel {self.name} failed; NUMBA_DISABLE_JIT=1 shows where")
-        if status == NOTHING:
-            return None
-        return bool(frame[0]) if status == TRUTH else frame[0]
+        if call(address, address) == FAILED:  # kernels raise nothing, and check no bounds
+            raise MemoryError(f"the kernel {self.name} got no memory")
+        return frame[0]
 
-    def _call_of(self, kinds: Any, arguments: tuple[Any, ...]) -> Call | None:
-        try:
-            return self._calls[kinds]
-        except KeyError:
-            pass
-        with _opening:
-            if kinds not in self._calls:
-                self._calls[kinds] = None if _checking() else self.open(arguments)
-            return self._calls[kinds]
+    def open(self, kinds: tuple[Any, ...]) -> Call | None:
+        """The object for arguments of some kinds, loaded, and first compiled where there is none;
+        None where none can be made."""
+        if kinds not in self._calls:
+            with _opening:
+                if kinds not in self._calls:
+                    self._calls[kinds] = self._open(kinds)
+        return self._calls[kinds]
 
-    def open(self, arguments: tuple[Any, ...]) -> Call | None:
-        """The object for some arguments, loaded, and first compiled where there is none."""
-        if not self.module.startswith("kmatch."):  # the digest covers kmatch's sources only
+    def _open(self, kinds: tuple[Any, ...]) -> Call | None:
+        if not self._fits:
+            report_compile(self.name)
             return None
-        key = f"{self.module} {self.name} {spell(arguments)}"
-        name = f"kmatch_{folders.short(key)}"
+        key = f"{self.module} {self.name} {' '.join(map(_spell, kinds))}"
+        digest = folders.short(key)
 
         def compile_object() -> bytes:
             from kmatch.jit.compiling import compile_object
 
             report_compile(self.name)
-            return compile_object(self.module, self.name, arguments, name)
+            return compile_object(self.kernel, kinds, f"kmatch_{digest}")
 
-        file = f"{self.module.removeprefix('kmatch.')}.{self.name}.{name[7:]}.kernel"
+        file = f"{self.module.removeprefix('kmatch.')}.{self.name}.{digest}.kernel"
         try:
-            return load(folders.find_or_make(file, key, compile_object), name)
+            if asked := next(filter(os.environ.get, SETTINGS), None):
+                raise Unfit(f"{asked} is set")
+            return load(folders.find_or_make(file, key, compile_object), f"kmatch_{digest}")
         except KmatchWarning:
             raise
         except Exception as error:  # Numba and LLVM raise what they like
-            _refuse(self.name, error)
+            report_compile(self.name)
+            refuse(self.name, error)
             return None
 
 
-def _refuse(name: str, reason: Exception) -> None:
-    if not unfit:
-        line = f"{reason}".partition("\n")[0]
-        unfit.append(f"{name}: {type(reason).__name__}: {line}")
-
-
-def entry(module: str, name: str) -> Entry:
-    """The kernel of a name in a module."""
-    return Entry(module, name)
+entry = Entry  # the kernel of a name in a module
 
 
 def take(value: Any, kinds: list[Any], words: list[int]) -> None:
-    """Add an argument's kind, and the words that an object takes for it. Raises Unfit."""
+    """Add what kind an argument is, and the words that an object takes for it. Raises Unfit.
+
+    Kinds: an array's dtype and dimensions, a tuple's type and length before those of its items,
+    and a number's type.
+    """
     kind = type(value)
     if kind is np.ndarray:
         if not (value.flags.c_contiguous and value.flags.aligned):
@@ -158,18 +149,11 @@ def take(value: Any, kinds: list[Any], words: list[int]) -> None:
         raise Unfit(f"an argument of {kind}")
 
 
-def spell(value: Any) -> str:
-    """The kinds of an argument in words that are the same in every process."""
-    if isinstance(value, np.ndarray):
-        return f"{value.ndim}{value.dtype.descr if value.dtype.names else value.dtype.str}"
-    if isinstance(value, tuple):
-        named = f"{type(value).__qualname__}{getattr(value, '_fields', '')}"
-        return f"{named}({', '.join(map(spell, value))})"
-    return "int" if isinstance(value, np.int64) else type(value).__name__
-
-
-def _checking() -> bool:
-    return any(os.environ.get(name, "0") not in ("", "0") for name in CHECKING)
+def _spell(kind: Any) -> str:
+    """A kind in words that are the same in every process."""
+    if isinstance(kind, type):
+        return f"{kind.__qualname__}{getattr(kind, '_fields', '')}"
+    return str(kind)
 
 
 def load(content: bytes, name: str) -> Call:

@@ -8,14 +8,16 @@ import hashlib
 import os
 import re
 import secrets
+import shutil
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import IO
 
 import llvmlite
 from llvmlite import binding
@@ -26,51 +28,18 @@ from kmatch.errors import KmatchWarning
 PACKAGE = Path(__file__).parents[1]
 BESIDE = PACKAGE / "__pycache__"
 NAME = re.compile(r"kmatch-[0-9a-f]{24}")
-SUFFIXES = (".kernel", ".part", ".lock")
 
-# What kernels come from: these, and each file that contains one of MAKERS, which make kernels.
-# Tests check that no kernel and nothing that kernels import is left out.
-SOURCES = (
-    *("engine/", "jit/", "published/cpu/", "published/cuda/"),
+# What kernels come from: these files, and all files of these folders. Tests check that no kernel
+# and nothing that kernels import is left out.
+FILES = (
     *("__init__.py", "arrays.py", "errors.py", "interrupts.py", "threads.py"),
+    *("published/machines.py", "results/kernels.py", "search/kernels.py"),
 )
-MAKERS = (
-    *(b"@kernel", b"@kept_kernel", b"@parallel_kernel", b"@inlined"),
-    *(b"import numba", b"from numba"),
-)
-
-# Settings of Numba's: kernels that were compiled with other values are other kernels.
-SETTINGS = (
-    *("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO"),
-    *("CPU_NAME", "CPU_FEATURES", "BOUNDSCHECK"),
-)
+FOLDERS = ("engine", "engine/cpu", "engine/cuda", "jit", "published/cpu", "published/cuda")
 
 MONTH = 30 * 86400  # after which a folder for other sources or versions is removed
 CHECK = 32  # bytes of the digest before a kernel
-PAUSE = 0.02  # seconds between looks at the disk
-RECENT = 1.0  # seconds that a process without Numba leaves to one that has just compiled
-
-_warned: set[str] = set()
-
-
-def kernel_sources(package: Path = PACKAGE) -> Iterator[tuple[str, bytes]]:
-    """Yield (path, content) of all files that a kernel's code can come from, in any order.
-
-    The path is relative to the package, with `/` between its parts.
-    """
-    folders = [""]
-    while folders:
-        folder = folders.pop()
-        with os.scandir(os.path.join(package, folder)) as entries:
-            for entry in entries:
-                path = folder + entry.name
-                if entry.name.endswith(".py"):
-                    with open(entry.path, "rb", buffering=0) as handle:
-                        content = handle.read()
-                    if path.startswith(SOURCES) or any(each in content for each in MAKERS):
-                        yield path, content
-                elif entry.name != "__pycache__" and entry.is_dir():
-                    folders.append(path + "/")
+PAUSE = 0.02  # seconds between looks at the disk, ten times as many for a process without Numba
 
 
 def digest(*versions: str, package: Path = PACKAGE) -> str:
@@ -80,66 +49,26 @@ def digest(*versions: str, package: Path = PACKAGE) -> str:
     installer may set the times, and sizes may stay the same.
     """
     summary = hashlib.blake2b("\0".join(versions).encode(), digest_size=12)
-    for path, content in sorted(kernel_sources(package)):
-        summary.update(b"\0%b\0%d\0" % (path.encode(), len(content)))
-        summary.update(content)
+    for path in kernel_sources(package):
+        with open(package / path, "rb", buffering=0) as handle:
+            content = handle.read()
+        summary.update(b"\0%b\0%d\0%b" % (path.encode(), len(content), content))
     return summary.hexdigest()
 
 
-def own_folder() -> Path:
-    """The folder for this user's kernels, which is searched first and written to."""
-    return _base() / folder_name()
-
-
-def kernel_folders() -> list[Path]:
-    """That folder, and the one beside the package, which an installer can fill for all users."""
-    return list(dict.fromkeys([own_folder(), BESIDE / folder_name()]))
-
-
-def open_folder(folder: Path) -> None:
-    """Make a folder of kernels unless it exists, and remove old ones beside it.
-
-    Raises OSError where it cannot be made.
-    """
-    if not folder.is_dir():
-        folder.mkdir(parents=True, exist_ok=True)
-        _sweep(folder)
-
-
-@cache
-def mark_used(folder: str) -> None:
-    """Set a folder's time, once a process, to show that its kernels are in use."""
-    with suppress(OSError):
-        os.utime(folder)
-
-
-def measure(folder: Path) -> tuple[int, int]:
-    """The number of compiled kernels in a folder, and their bytes."""
-    sizes = []
-    for entry in _kernels(folder):
-        with suppress(OSError):  # another process may remove it
-            sizes.append(entry.stat().st_size)
-    return len(sizes), sum(sizes)
-
-
-def _kernels(folder: Path) -> Iterator[os.DirEntry[str]]:
-    with suppress(OSError), os.scandir(folder) as entries:
-        yield from (entry for entry in entries if entry.name.endswith(".kernel"))
+def kernel_sources(package: Path = PACKAGE) -> list[str]:
+    """The files that a kernel's code can come from, relative to the package."""
+    found = [f"{folder}/{name}" for folder in FOLDERS for name in os.listdir(package / folder)]
+    return sorted([*FILES, *(path for path in found if path.endswith(".py"))])
 
 
 @cache
 def folder_name() -> str:
-    """The name of the folders for the sources as they are at the first call."""
-    return _folder_name()
-
-
-def _folder_name() -> str:
-    """It changes with the sources, the versions, the processor, and what Numba's environment
-    variables change in all kernels."""
-    settings = (os.environ.get(f"NUMBA_{name}", "") for name in SETTINGS)
+    """The name of the folders for the versions, the processor, and the sources as they are at the
+    first call."""
     processor = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
     versions = __version__, sys.implementation.cache_tag or "", _numba(), llvmlite.__version__
-    return f"kmatch-{digest(*versions, *processor, *settings)}"
+    return f"kmatch-{digest(*versions, *processor)}"
 
 
 def _numba() -> str:
@@ -171,19 +100,27 @@ def _writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
 
-def _sweep(new: Path) -> None:
-    """Remove the folders beside a new one that have names like ours and are long out of use; a
-    file that kmatch did not write stays, and its folder too."""
+def own_folder() -> Path:
+    """The folder for this user's kernels, which is searched first and written to."""
+    return _base() / folder_name()
+
+
+def kernel_folders() -> list[Path]:
+    """That folder, and the one beside the package, which an installer can fill for all users."""
+    return list(dict.fromkeys([own_folder(), BESIDE / folder_name()]))
+
+
+def open_folder(folder: Path) -> None:
+    """Make a folder of kernels unless it exists, and remove those beside it that have names like
+    ours and are long out of use. Raises OSError where it cannot be made."""
+    if folder.is_dir():
+        return
+    folder.mkdir(parents=True, exist_ok=True)
     with suppress(OSError):
-        for folder in list(os.scandir(new.parent)):
-            ours = NAME.fullmatch(folder.name) and folder.is_dir(follow_symlinks=False)
-            if not ours or time.time() - folder.stat().st_mtime < MONTH:
-                continue
-            for file in os.scandir(folder):
-                if file.name.endswith(SUFFIXES):
-                    os.unlink(file.path)
-            with suppress(OSError):
-                os.rmdir(folder)
+        for other in folder.parent.iterdir():
+            ours = NAME.fullmatch(other.name) and not other.is_symlink()
+            if ours and time.time() - other.stat().st_mtime > MONTH:
+                shutil.rmtree(other, ignore_errors=True)
 
 
 # Kernels as files, used only if they are whole.
@@ -197,72 +134,79 @@ def find_or_make(file: str, key: str, make: Callable[[], bytes]) -> bytes:
     """
     if (found := find(file, key)) is not None:
         return found
-    path = own_folder() / file
-    with suppress(OSError):
-        open_folder(path.parent)
-    with _claim(path) as is_ours:
-        while not is_ours():
-            if (found := read(path, key)) is not None:
+    try:
+        open_folder(own_folder())
+        lock = open(own_folder() / f"{file}.lock", "a+")  # noqa: SIM115
+    except OSError:
+        lock = None  # nothing can be written there, as keep() will say
+    with lock or nullcontext():
+        while lock and not _is_ours(lock):
+            # Who has just compiled, and has loaded Numba, comes first to the next kernel.
+            time.sleep(PAUSE if "numba" in sys.modules else 10 * PAUSE)
+            if (found := find(file, key)) is not None:
                 return found
-            time.sleep(PAUSE)
-        if (found := read(path, key)) is not None:
-            return found
-        made = make()
-        keep(file, key, made)
-        return made
+        if (found := find(file, key)) is None:
+            found = make()
+            keep(file, key, found)
+        return found
+
+
+def _is_ours(lock: IO[str]) -> bool:
+    """Whether this process has a lock, which ends with a process; one that is stopped has none."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.seek(0)
+        with suppress(OSError, IndexError):
+            state = Path("/proc", lock.read(), "stat").read_text().rpartition(")")[2]
+            return state.split()[0] in "Tt"
+        return False
+    with suppress(OSError):  # a full disk
+        lock.truncate(0)
+        os.write(lock.fileno(), b"%d" % os.getpid())
+    return True
 
 
 def find(file: str, key: str) -> bytes | None:
-    """The object kept in a file of any of the folders under a key."""
+    """The object kept whole in a file of any of the folders under a key."""
     for folder in kernel_folders():
-        mark_used(str(folder))
-        if (found := read(folder / file, key)) is not None:
-            return found
+        try:
+            whole = (folder / file).read_bytes()
+        except OSError:
+            continue
+        if whole[:CHECK] == _check(key, whole[CHECK:]):
+            with suppress(OSError):
+                os.utime(folder)  # it is in use
+            return whole[CHECK:]
     return None
 
 
 def keep(file: str, key: str, content: bytes) -> None:
-    """Keep what was compiled, with a warning where that fails; not where an upgrade has come while
-    this process ran."""
+    """Keep what was compiled, in place of any other, with a warning where that fails; not where an
+    upgrade has come while this process ran."""
     own = own_folder()
+    if folder_name.__wrapped__() != own.name:
+        return
+    part = own / f"{file}.{secrets.token_hex(8)}.part"
     try:
         open_folder(own)
-        if _folder_name() == own.name:
-            write(own / file, key, content)
+        try:
+            part.write_bytes(_check(key, content) + content)
+            part.replace(own / file)
+        finally:
+            part.unlink(missing_ok=True)
     except OSError as error:
-        if not _warned:  # once a process: what fails for one kernel fails for each
-            _warned.add(str(own))
-            warnings.warn(
-                f"{own}: compiled kernels cannot be kept there: {error.strerror or error}; each "
-                "process compiles them again; name another folder in NUMBA_CACHE_DIR",
-                KmatchWarning,
-                stacklevel=2,
-            )
+        _warn(own, error.strerror or str(error))
 
 
-def read(path: Path, key: str) -> bytes | None:
-    """The object kept whole in a file under a key; None where there is none."""
-    try:
-        content = path.read_bytes()
-    except OSError:
-        return None
-    kept = content[CHECK:]
-    said = key.encode() + b"\n"
-    whole = content[:CHECK] == _check(kept) and kept.startswith(said)
-    return kept[len(said) :] if whole else None
-
-
-def write(path: Path, key: str, content: bytes) -> None:
-    """Keep an object in a file, in place of any other. An OSError leaves no file behind."""
-    kept = key.encode() + b"\n" + content
-    part = path.with_name(f"{path.name}.{secrets.token_hex(8)}.part")
-    try:
-        part.write_bytes(_check(kept) + kept)
-        part.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            part.unlink()
-        raise
+@cache  # once a process: what fails for one kernel fails for each
+def _warn(folder: Path, reason: str) -> None:
+    warnings.warn(
+        f"{folder}: compiled kernels cannot be kept there: {reason}; each process compiles them "
+        "again; name another folder in NUMBA_CACHE_DIR",
+        KmatchWarning,
+        stacklevel=2,
+    )
 
 
 def short(key: str) -> str:
@@ -270,57 +214,5 @@ def short(key: str) -> str:
     return hashlib.blake2b(key.encode(), digest_size=12).hexdigest()
 
 
-def _check(content: bytes) -> bytes:
-    return hashlib.blake2b(content, digest_size=CHECK).digest()
-
-
-@contextmanager
-def _claim(path: Path) -> Iterator[Callable[[], bool]]:
-    """Yield a function that says whether this process is to make a file, or another one does.
-
-    A lock ends with its process; one that is stopped does not count. A process without Numba
-    leaves the next kernel to one that has just compiled another.
-    """
-    lock, latest = path.with_name(f"{path.name}.lock"), path.with_name("latest.lock")
-    ours = False
-
-    def is_ours() -> bool:
-        nonlocal ours
-        if "numba" not in sys.modules and _age(latest) < RECENT:
-            return False
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return _is_stopped(lock)
-        os.ftruncate(file, os.write(file, b"%d" % os.getpid()))
-        ours = True
-        return True
-
-    try:
-        file = os.open(lock, os.O_CREAT | os.O_WRONLY)
-    except OSError:
-        yield lambda: True
-        return
-    try:
-        yield is_ours
-    finally:
-        if ours:
-            with suppress(OSError):
-                latest.touch()
-                lock.unlink()
-        os.close(file)
-
-
-def _age(path: Path) -> float:
-    """Seconds since a file was touched, many where there is none."""
-    with suppress(OSError):
-        return time.time() - path.stat().st_mtime
-    return MONTH
-
-
-def _is_stopped(lock: Path) -> bool:
-    """Whether the process that holds a lock is stopped, where the system shows that."""
-    with suppress(OSError, IndexError):
-        state = Path("/proc", lock.read_text(), "stat").read_text().rpartition(")")[2]
-        return state.split()[0] in "Tt"
-    return False
+def _check(key: str, content: bytes) -> bytes:
+    return hashlib.blake2b(key.encode() + b"\n" + content, digest_size=CHECK).digest()

@@ -19,7 +19,7 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Longs
 from kmatch.errors import InputError
-from kmatch.jit.kernels import kept_kernel
+from kmatch.jit.kernels import hosted, kernel
 
 SEED = 2012
 D, SLID, THREE_ROWS = 0, 1, 2  # the matrices d, s and s'
@@ -36,12 +36,21 @@ class Machine(NamedTuple):
     latency: int
 
 
-@kept_kernel
-def run_body(requests, machine, counts):
+def run_body(requests: Longs, machine: Machine, counts: Longs) -> int:
     """The time units of a parallel loop's body, int64[r, p]; counts, int64[2], is increased by the
     warps dispatched and by their pipeline stages."""
     rounds, threads = requests.shape
     warps = -(-threads // machine.width)
+    sent = np.full((rounds, warps * machine.width), -1)
+    sent[:, :threads] = requests
+    time: int = _run_warps(np.sort(sent.reshape(rounds, warps, -1)), machine, counts)
+    return time
+
+
+@hosted
+def _run_warps(requests, machine, counts):
+    """`run_body` for addresses in ascending order of each round and warp, int64[r, warps, w]."""
+    rounds, warps, _ = requests.shape
     following = np.zeros(warps, np.int64)
     complete = np.zeros(warps, np.int64)
     free = 0  # time at which the pipeline takes the next warp
@@ -49,11 +58,9 @@ def run_body(requests, machine, counts):
     while sending:
         sending = False
         for warp in range(warps):
-            first = warp * machine.width
-            last = min(first + machine.width, threads)
             stages = 0
             while stages == 0 and following[warp] < rounds:
-                stages = _stages(requests[following[warp], first:last], machine)
+                stages = _stages(requests[following[warp], warp], machine)
                 following[warp] += 1
             if stages:
                 sending = True
@@ -64,14 +71,13 @@ def run_body(requests, machine, counts):
     return complete.max()
 
 
-@kept_kernel
+@kernel
 def _stages(addresses, machine):
     """Pipeline stages that the requests of a warp take: on the UMM its address groups, on the DMM
     the most addresses of a bank."""
-    wanted = np.sort(addresses)
     stages, before = 0, -1
     in_bank = np.zeros(machine.width, np.int64)
-    for address in wanted:
+    for address in addresses:
         if machine.unified:
             stages += address >= 0 and (before < 0 or address // machine.width != before)
             before = address // machine.width if address >= 0 else -1

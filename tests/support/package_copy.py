@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,12 +25,11 @@ def work(x):
     return grow(x) + 1
 """
 RUN = """
-from kmatch.jit import entry, folders
-from kmatch.jit.entries import on_compile
+from kmatch.jit import entry, entries, folders
 
 compiled = []
-with on_compile(compiled.append):
-    print(entry("kmatch.engine.tiny", "work")(10))
+entries.listeners.append(compiled.append)
+print(entry("kmatch.engine.tiny", "work")(10))
 print(compiled)
 print(folders.own_folder())
 """
@@ -71,42 +69,12 @@ def copy_package(site, factor=2, version=None):
     return package
 
 
-def make_wheel(folder, factor, version):
-    """A wheel of kmatch with the small kernel."""
-    package = copy_package(folder / "site", factor, version)
-    wheel = folder / f"kmatch-{version}-py3-none-any.whl"
-    written = {
-        "METADATA": f"Metadata-Version: 2.1\nName: kmatch\nVersion: {version}\n",
-        "WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    }
-    with zipfile.ZipFile(wheel, "w") as archive:
-        for path in package.rglob("*.py"):
-            archive.write(path, path.relative_to(package.parent))
-        written["RECORD"] = "".join(f"{name},,\n" for name in archive.namelist())
-        for name, text in written.items():
-            archive.writestr(f"kmatch-{version}.dist-info/{name}", text)
-    return wheel
-
-
-def install(venv, *wheels):
-    """Install wheels alone in a virtual environment, which is made where there is none.
-
-    Returns its python.
-    """
-    python = venv / "bin" / "python"
-    if not python.exists():
-        subprocess.run((sys.executable, "-m", "venv", "--without-pip", venv), check=True)
-    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet")
-    subprocess.run((*pip, "--no-deps", "--no-index", *wheels), check=True)
-    return python
-
-
 def start(site, before="", unprivileged=False, **environment):
     """Begin a process that runs the small kernel, behind the statements of `before`."""
     known = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
     known |= environment | {"PYTHONPATH": str(site)}
-    words = ["-c", before + RUN]
-    command = [sys.executable, *(["-c", _UNPRIVILEGED] if unprivileged else []), *words]
+    prefix = ["-c", _UNPRIVILEGED] if unprivileged else []
+    command = [sys.executable, *prefix, "-c", before + RUN]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, cwd=site, env=known, stdout=pipe, stderr=pipe, text=True)
 

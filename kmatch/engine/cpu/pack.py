@@ -4,14 +4,14 @@ import numpy as np
 
 from kmatch.engine.cpu.items import PACK_ROWS
 from kmatch.engine.workers_kernels import next_item
-from kmatch.jit.kernels import kernel, kernel_by_number
+from kmatch.jit.kernels import kernel
 
 UPPER = 0xDF  # clears the bit that makes a letter lower case
 
 UPPER_T_OR_U = 0xDE
 
 
-@kernel_by_number
+@kernel
 def _octet(base, compared, letters):
     """Which of eight letters are `base`, a bit each; compared: the bits of a letter that count."""
     return (
@@ -63,7 +63,7 @@ def _join(octets, plane, column):
         column[r] = low | high
 
 
-@kernel_by_number
+@kernel
 def _word(octet, shift):
     return np.uint64(octet) << np.uint64(shift)
 

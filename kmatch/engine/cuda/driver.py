@@ -4,27 +4,29 @@ Numba's own target works, and so does the package numba-cuda, which replaces it 
 package after that, numba-cuda-mlir, would be imported here too: docs/install.md says what it lacks.
 """
 
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
-from numba.core import config
 from numpy.typing import DTypeLike
 
 from kmatch.arrays import Words
 from kmatch.errors import DeviceError
-from kmatch.jit.numba_cache import adopt_cuda_kernels
+from kmatch.jit.cuda_cache import keep_cuda
+
+# A short text does not fill a GPU.
+os.environ.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0")
 
 try:
     from numba import cuda as cuda  # kernels import it from here
 except Exception as error:  # numba-cuda fails at import beside a NumPy that is too new for it
     cuda, _broken = None, error
 
-SIMULATED = bool(config.ENABLE_CUDASIM)
-if cuda is not None and not SIMULATED:
-    adopt_cuda_kernels()
+SIMULATED = bool(numba.config.ENABLE_CUDASIM)
 OLDEST = (5, 0)  # compute capability: the first with three-input logic
 BACKGROUND = (8, 0)  # the first that copies to shared memory in the background
 
@@ -47,6 +49,11 @@ def target() -> str:
         return "Numba's simulator"
     package = sys.modules.get("numba_cuda")  # which numba.cuda then comes from
     return f"numba-cuda {package.__version__}" if package else "Numba's own target"
+
+
+def kept(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """`cuda.jit` for kernels that are kept on disk, beside those of the CPU."""
+    return lambda function: keep_cuda(cuda.jit(**options)(function), target())
 
 
 def find_devices() -> tuple[list[Device], str]:
@@ -103,11 +110,11 @@ def open_device(number: int) -> None:
 
 if cuda is not None:
 
-    @cuda.jit(cache=True)
+    @kept()
     def _try(numbers: DeviceArray) -> None:
         numbers[0] = 1
 
-    @cuda.jit(cache=True)
+    @kept()
     def _wait(numbers: DeviceArray) -> None:
         x = numbers[0]
         for _ in range(400_000):  # some milliseconds: each step waits for the one before

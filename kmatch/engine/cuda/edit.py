@@ -24,6 +24,7 @@ from kmatch.engine.cuda.driver import (
     Stream,
     cuda,
     empty,
+    kept,
     memory,
     multiprocessors,
     on_device,
@@ -330,7 +331,7 @@ def make_scan(rows: int, bits: int, lowering: bool) -> Any:
     """The kernel for patterns of up to `rows` letters and counters of `bits` bits; lowering: see
     `Shape`, as a constant, without which it takes a tenth longer."""
 
-    @cuda.jit(cache=True)
+    @kept()
     def kernel(text, shape, letters, searches, hit_codes, count):
         buffer = HitBuffer(hit_codes, count)
         shared = cuda.shared.array(0, uint64)
@@ -405,7 +406,7 @@ def make_strips(rows: int, bits: int) -> Any:
     """The kernel for strips of `rows` rows and counters of `bits` bits."""
     top = bits - 1
 
-    @cuda.jit(cache=True)
+    @kept()
     def kernel(
         text, shape, letters, searches, hit_codes, count, first_unit, deltas, borders, totals
     ):

@@ -25,6 +25,7 @@ from kmatch.engine.cuda.driver import (
     Stream,
     copies_in_background,
     cuda,
+    kept,
     multiprocessors,
     on_device,
 )
@@ -368,7 +369,7 @@ def make_scan(bits: int, tile_words: int, depth: int, pairs: bool) -> Any:
     apart = THREADS // tile_words  # rows between two rows of a thread
     block_rows = apart * depth
 
-    @cuda.jit(cache=True)
+    @kept()
     def kernel(planes, shape, letter_planes, shifts, groups, steps, hit_codes, count):
         text = Text(planes, shape.words, shape.rows, shape.plane_rows * shape.words)
         letters, buffer = Groups(letter_planes, shifts, groups), HitBuffer(hit_codes, count)

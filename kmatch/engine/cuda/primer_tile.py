@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from numba import int32, int64, uint8, uint64
 
-from kmatch.engine.cuda.driver import SIMULATED, cuda
+from kmatch.engine.cuda.driver import SIMULATED, cuda, kept
 from kmatch.engine.cuda.primer_strips import (
     Borders,
     State,
@@ -172,7 +172,7 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
     plane_size, carried_size = (UNKNOWN + 1) * size, threads * bits
     trials = (rows - 1).bit_length() + 1
 
-    @cuda.jit(cache=True, **LIMIT)
+    @kept(**LIMIT)
     def kernel(text, columns, limits, bounds, units, shape, deltas, waiting, reach, tally):
         plane_words, stretch, warm, k, strips, passed = shape
         planes = cuda.shared.array(plane_size, uint64)

@@ -21,6 +21,7 @@ from kmatch.engine.cuda.driver import (
     SIMULATED,
     Stream,
     cuda,
+    kept,
     multiprocessors,
     on_device,
 )
@@ -52,7 +53,7 @@ def _spread(planes, at, short, word):
     return lanes
 
 
-@cuda.jit(cache=True)
+@kept()
 def fill(planes, words, rows, halo, parts, masks, filled):
     bases = cuda.local.array(4, uint64)
     broad, short = words * parts, rows // parts

@@ -12,7 +12,7 @@ import numpy as np
 from numba import prange
 
 from kmatch.arrays import Ints
-from kmatch.jit.kernels import kept_kernel, parallel_kernel
+from kmatch.jit.kernels import hosted, kernel, parallel
 from kmatch.published.cpu import HostText
 
 STRIP = 64  # rows of D held at a time
@@ -42,7 +42,7 @@ def _coarse(target: HostText, background: HostText, k: int, by_diagonals: bool) 
     return table
 
 
-@parallel_kernel
+@parallel
 def _all_starts(target, background, k, by_diagonals, table):
     """Fig. 4(a): starts are shared out to the threads, until one has no primer."""
     n = len(target)
@@ -60,7 +60,7 @@ def _all_starts(target, background, k, by_diagonals, table):
                 stop[0] = min(stop[0], r)
 
 
-@kept_kernel
+@kernel
 def _conventional_prefix(letters, background, k):
     """Fig. 2(a); all letters where a prefix of k − 1 differences has them all."""
     row = np.zeros(len(background) + 1, np.int32)
@@ -78,7 +78,7 @@ def _conventional_prefix(letters, background, k):
     return len(letters)
 
 
-@kept_kernel
+@kernel
 def _alternative_prefix(letters, background, k):
     """Fig. 2(b): L[d, e] is the last row of diagonal d that e differences reach."""
     n = len(background)
@@ -91,7 +91,7 @@ def _alternative_prefix(letters, background, k):
     return c
 
 
-@kept_kernel
+@kernel
 def _column(letters, background, k, first, last, before, here):
     """L[first … last−1, e] from L[·, e−1], both at d + k; returns the largest.
 
@@ -122,7 +122,7 @@ def conventional_fine(target: HostText, background: HostText, k: int) -> Ints:
     return table
 
 
-@kept_kernel
+@hosted
 def _starts_by_strips(target, background, k, rows, table):
     n = len(background)
     table[:] = NONE
@@ -145,7 +145,7 @@ def _starts_by_strips(target, background, k, rows, table):
         table[r] = c + 1
 
 
-@kept_kernel
+@kernel
 def _fill(target, background, at, step, strip, rows):
     """The cells of a step in a strip whose row 1 has letter `at`."""
     for i in range(max(1, step - len(background) + 1), min(strip, step) + 1):
@@ -168,7 +168,7 @@ def alternative_fine(target: HostText, background: HostText, k: int) -> Ints:
     return table
 
 
-@parallel_kernel
+@parallel
 def _starts_by_columns(target, background, k, parts, columns, table):
     n = len(background)
     table[:] = NONE

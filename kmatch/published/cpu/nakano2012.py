@@ -11,11 +11,14 @@ import numpy as np
 from numba import prange
 
 from kmatch.arrays import Bytes, Ints
-from kmatch.jit.kernels import kept_kernel, parallel_kernel
+from kmatch.jit import entry
+from kmatch.jit.kernels import hosted, kernel, parallel
 from kmatch.published.cpu import HostText
 
 WIDTH = 4096  # columns of d held at a time
 TOO_FAR = -1
+
+_slide_all = entry(__name__, "_slide")
 
 
 def diagonal(text: HostText, pattern: Bytes, k: int) -> Ints:
@@ -38,7 +41,7 @@ def diagonal(text: HostText, pattern: Bytes, k: int) -> Ints:
     return table
 
 
-@kept_kernel
+@hosted
 def _fill_diagonally(text, pattern, d):
     """Fill d, int32[m+1, ≥ n+1], whose row 0 and column 0 are given."""
     for step in range(1, len(text) + len(pattern)):
@@ -53,11 +56,11 @@ def slid(text: HostText, pattern: Bytes, k: int) -> Ints:
     three rows are kept, on one thread."""
     rows, table = np.empty((3, len(pattern)), np.int32), text.table(len(text.masks))
     with text.timed():
-        _slide(text.masks, pattern, k, 0, rows, table)
+        _slide_all(text.masks, pattern, k, 0, rows, table)
     return table
 
 
-@kept_kernel
+@kernel
 def _slide(text, pattern, k, first, rows, table):
     """Fill table, int32[n], from `first` on; rows: int32[3, m], the array s', where column j of s
     is column j mod m.
@@ -99,7 +102,7 @@ def partition(text: HostText, pattern: Bytes, k: int) -> Ints:
     return table
 
 
-@parallel_kernel
+@parallel
 def _windows(text, pattern, k, windows, table):
     m = len(pattern)
     for window in prange(windows):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from kmatch.arrays import Bytes, Ints
-from kmatch.jit.kernels import kept_kernel
+from kmatch.jit.kernels import hosted
 from kmatch.published.cpu import HostText
 
 ROWS = 9  # of a look-up table: 1, 2, 4 and 8 are the masks of the bases, 0 is no base
@@ -86,7 +86,7 @@ def shift_add_table(pattern: Bytes) -> ShiftAdd:
     return ShiftAdd(table.reshape(-1), words, np.uint64(size), shifts[-1], np.uint64(full))
 
 
-@kept_kernel
+@hosted
 def _naive(text, patterns, k, result):
     r, m = patterns.shape
     for i in range(result.shape[1]):
@@ -106,7 +106,7 @@ def naive(text: HostText, patterns: Bytes, k: int) -> Ints:
     return result
 
 
-@kept_kernel
+@hosted
 def _shift_add(text, memory, m, k, result):
     table, words, size, top, full = memory
     state = np.zeros(words, np.uint64)
@@ -135,7 +135,7 @@ def shift_add(text: HostText, pattern: Bytes, k: int) -> Ints:
     return result
 
 
-@kept_kernel
+@hosted
 def _pmasm(text, table, size, counters, k, result):
     words, m, _ = table.shape
     r, positions = result.shape

@@ -10,7 +10,7 @@ import numpy as np
 from numba import prange
 
 from kmatch.arrays import Bytes, Ints
-from kmatch.jit.kernels import kept_kernel, parallel_kernel
+from kmatch.jit.kernels import hosted, parallel
 from kmatch.published.cpu import HostText
 
 TOO_FAR = -1
@@ -24,7 +24,7 @@ def sequential(text: HostText, pattern: Bytes, k: int) -> Ints:
     return table
 
 
-@kept_kernel
+@hosted
 def _columns(text, pattern, k, table):
     column = np.arange(len(pattern) + 1).astype(np.int32)
     for j in range(len(text)):
@@ -53,7 +53,7 @@ def row(text: HostText, pattern: Bytes, k: int) -> Ints:
     return table
 
 
-@parallel_kernel
+@parallel
 def find_matches(text, alphabet, matches):
     """Equation (2), the matrix X: the last column up to j whose letter is one of the alphabet's.
 
@@ -68,7 +68,7 @@ def find_matches(text, alphabet, matches):
             matches[letter, j] = last
 
 
-@parallel_kernel
+@parallel
 def _rows(letters, matches, k, rows, table):
     """Equation (3), row after row of D, columns in parallel; one row waits for the other.
 

@@ -8,7 +8,7 @@ threads the cells of an anti-diagonal or a column (both grains of parallelism), 
 import numpy as np
 from numba import int32
 
-from kmatch.engine.cuda.driver import DeviceArray, cuda
+from kmatch.engine.cuda.driver import DeviceArray, cuda, kept
 from kmatch.engine.cuda.words import larger, smaller
 from kmatch.errors import InputError
 from kmatch.published.cuda import DeviceText
@@ -36,7 +36,7 @@ def conventional_fine(target: DeviceText, background: DeviceText, k: int) -> Dev
     return table
 
 
-@cuda.jit(cache=True)
+@kept()
 def _conventional(target, background, k, first, rows, stop, table):
     """Fig. 6(a); rows: int32[batch, n+1], the last row of a block's tile, in global memory.
 
@@ -140,7 +140,7 @@ def _letter_of_background(background, j, low, start, size, shared, at):
     return shared[at + (index if index < size else index - size)]
 
 
-@cuda.jit(cache=True)
+@kept()
 def _alternative(target, background, k, first, ahead, stop, table):
     """Fig. 6(b): a tile is a parallelogram, whose diagonals move down by one a column.
 

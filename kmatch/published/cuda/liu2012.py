@@ -9,14 +9,14 @@ unsigned numbers takes twice as long.
 from numba import int32, uint8, uint64
 
 from kmatch.arrays import Bytes
-from kmatch.engine.cuda.driver import DeviceArray, cuda
+from kmatch.engine.cuda.driver import DeviceArray, cuda, kept
 from kmatch.published.cuda import DeviceText
 
 BLOCK_DIM = 256
 ZERO, ONE = uint64(0), uint64(1)
 
 
-@cuda.jit(cache=True)
+@kept()
 def each_thread(text, pattern, k, result):
     """Algorithm 1, Thread-Parallel-Kernel: thread i computes ham(P, T_i) from global memory."""
     i = uint64(cuda.grid(1))
@@ -37,7 +37,7 @@ def thread(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
     return result
 
 
-@cuda.jit(cache=True)
+@kept()
 def _block_thread(text, pattern, k, half, result):
     """Algorithm 3, Block-Thread-Parallel-Kernel: thread j of block i computes fb(P[j], T[i+j]).
 
@@ -70,7 +70,7 @@ def block_thread(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
     return result
 
 
-@cuda.jit(cache=True)
+@kept()
 def _opt_block_thread(text, pattern, k, result):
     """Algorithm 5, OPT-Block-Thread-Parallel-Kernel, and steps 2 and 3 of Algorithm 6.
 

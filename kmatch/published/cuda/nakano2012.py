@@ -10,7 +10,7 @@ import numpy as np
 from numba import int32
 
 from kmatch.arrays import Bytes
-from kmatch.engine.cuda.driver import DeviceArray, cuda
+from kmatch.engine.cuda.driver import DeviceArray, cuda, kept
 from kmatch.engine.cuda.words import smaller
 from kmatch.published.cuda import DeviceText
 
@@ -66,7 +66,7 @@ def _threads(m: int) -> int:
     return min(-(-m // WARP) * WARP, MOST_THREADS)
 
 
-@cuda.jit(cache=True)
+@kept()
 def _diagonals(text, pattern, k, width, table):
     d = cuda.shared.array(0, int32)
     thread, threads = cuda.threadIdx.x, cuda.blockDim.x
@@ -145,14 +145,14 @@ def _slide_window(text, pattern, k, letters, window, table):
         cuda.syncthreads()
 
 
-@cuda.jit(cache=True)
+@kept()
 def _slide(text, pattern, k, rows, table):
     """The whole text as one window."""
     n, m = len(text), len(pattern)
     _slide_window(text, pattern, k, n, Window(0, n, 0, rows, 0, m), table)
 
 
-@cuda.jit(cache=True)
+@kept()
 def _windows(text, pattern, k, windows, table):
     """Windows of 3m letters, those of a block along y."""
     rows = cuda.shared.array(0, int32)

@@ -13,7 +13,7 @@ import numpy as np
 from numba import int32, uint8, uint32, uint64
 
 from kmatch.arrays import Bytes
-from kmatch.engine.cuda.driver import DeviceArray, cuda
+from kmatch.engine.cuda.driver import DeviceArray, cuda, kept
 from kmatch.engine.cuda.words import smaller
 from kmatch.published.cpu.pmasm2017 import ROWS, LookUp, look_up_memory, shift_add_table
 from kmatch.published.cuda import DeviceText
@@ -51,7 +51,7 @@ class ShiftAdd(NamedTuple):
 def make_shift_add(words: int) -> Any:
     """The kernel for states of `words` words of 64 bits."""
 
-    @cuda.jit(cache=True)
+    @kept()
     def kernel(text, table, shape, result):
         size, top, full, m, k, stretch = shape
         state = cuda.local.array(words, uint64)
@@ -122,7 +122,7 @@ def make_thread(words: int, shared: bool) -> Any:
     """The kernel of the thread PMASM method, or of the shared-mem one, for bit_vectors of `words`
     words."""
 
-    @cuda.jit(cache=True)
+    @kept()
     def kernel(text, table, m, size, counters, k, result):
         bit_vector = cuda.local.array(words, uint32)
         thread, q = uint64(cuda.threadIdx.x), uint64(cuda.blockDim.x)
@@ -172,7 +172,7 @@ def _by_threads(text: DeviceText, patterns: Bytes, k: int, shared: bool) -> Devi
     return result
 
 
-@cuda.jit(cache=True)
+@kept()
 def _block_thread(text, table, words, size, counters, k, result):
     fb_vec_rlt = cuda.shared.array(0, uint32)
     i, j = uint64(cuda.blockIdx.x), uint64(cuda.threadIdx.x)

@@ -13,7 +13,7 @@ import numpy as np
 from numba import int32, uint8
 
 from kmatch.arrays import Bytes, Longs
-from kmatch.engine.cuda.driver import DeviceArray, cuda
+from kmatch.engine.cuda.driver import DeviceArray, cuda, kept
 from kmatch.engine.cuda.words import larger, smaller
 from kmatch.errors import InputError
 from kmatch.published.cuda import DeviceText
@@ -95,7 +95,7 @@ def _matches(text: DeviceText, pattern: Bytes) -> tuple[DeviceArray, Longs]:
     return x, letters
 
 
-@cuda.jit(cache=True)
+@kept()
 def _find_matches(text, alphabet, m, x):
     """Column j of X, a thread each; rows along the grid's second dimension."""
     j, letter = cuda.grid(1), cuda.blockIdx.y
@@ -114,7 +114,7 @@ def _cell(matches_here, above_left, above, beyond):
     return int32(1 + smaller(smaller(above_left, above), beyond))
 
 
-@cuda.jit(cache=True)
+@kept()
 def _row(x, letter, i, rows, m, k, table):
     """Equation (3) for row i, whose letter is that of a row of X; rows: int32[2, n+2], row 0 as
     row 1 wants it to begin with. Row m goes to the table."""
@@ -169,7 +169,7 @@ def make_shuffle(shared: bool) -> Any:
     """The kernel of algorithm 2; shared: whether the block's text, the pattern and the rows are in
     shared memory. Otherwise rows, int32[blocks, 2, ENTRIES], are in global memory."""
 
-    @cuda.jit(cache=True)
+    @kept()
     def kernel(text, pattern, letters, x, k, overlap, rows, table):
         thread = cuda.threadIdx.x
         before = cuda.blockIdx.x * (BLOCK - overlap)

@@ -1,0 +1,71 @@
+"""Kernels of GPUs on disk: all that kmatch uses of Numba's private parts.
+
+Numba's own cache has an index of signatures, and two processes that write it at once can leave one
+that points at the wrong code; it sees changes in a function's own file only, and reads no folder
+that it cannot write. What is private, and where it is not as expected each process compiles:
+
+- a kernel of `cuda.jit` asks its `_cache` before it compiles, by load_overload(signature, context),
+  and gives it what was compiled, by save_overload(signature, compiled);
+- what was compiled can be pickled, and has a `codegen`, as the context has;
+- a codegen's magic_tuple() tells the versions of toolkit and GPU.
+"""
+
+import pickle
+from types import FunctionType
+from typing import Any
+
+from kmatch.jit import folders
+from kmatch.jit.entries import refuse, report_compile
+
+
+def keep_cuda(kernel: Any, compiler: str) -> Any:
+    """A kernel of `cuda.jit`, which is kept from now on; compiler: its name and version."""
+    if hasattr(kernel, "_cache"):  # not in the simulator
+        kernel._cache = CudaCache(kernel.py_func, compiler)
+    return kernel
+
+
+class CudaCache:
+    """Where a kernel for GPUs looks for code before it compiles."""
+
+    cache_path = None
+
+    def __init__(self, function: FunctionType, compiler: str) -> None:
+        self._function, self._compiler = function, compiler
+
+    def _place(self, signature: Any, codegen: Any) -> tuple[str, str]:
+        """(file, key) of what is compiled for a signature."""
+        made = spell(self._function)
+        key = "\n".join((made, str(signature), str(codegen.magic_tuple()), self._compiler))
+        module = self._function.__module__.removeprefix("kmatch.")
+        return f"{module}.{self._function.__name__}.{folders.short(key)}.kernel", key
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """What was compiled for a signature, None where nothing is kept."""
+        try:
+            found = folders.find(*self._place(signature, context.codegen()))
+            if found is not None:
+                return pickle.loads(found)
+        except Exception as error:  # not as expected, which may be anything
+            refuse(self._function.__name__, error)
+        report_compile(self._function.__name__)
+        return None
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Keep what was compiled for a signature."""
+        try:
+            place, content = self._place(signature, compiled.codegen), pickle.dumps(compiled)
+        except Exception as error:
+            refuse(self._function.__name__, error)
+        else:
+            folders.keep(*place, content)
+
+
+def spell(value: Any) -> str:
+    """What the code of a function depends on beside sources: the numbers, and functions of such,
+    that are constants of the functions around it."""
+    function = getattr(value, "py_func", value)
+    if not isinstance(function, FunctionType):
+        return repr(value)
+    constants = (spell(cell.cell_contents) for cell in function.__closure__ or ())
+    return f"{function.__module__}.{function.__qualname__}({', '.join(constants)})"
