@@ -36,7 +36,7 @@ def test_guides_of_small_targets():
             continue
         found = kmatch.guides(genome, genome, 1, length=length, **how)
         assert rows(found) == expected
-        panel = [*sorted(set(found.guide)), "A" * length]  # which does not end with a PAM
+        panel = sorted({*found.guide, "A" * length})  # which does not end with a PAM
         hits = kmatch.multi(genome, panel, 1, **how)
         counts = Counter(zip(hits.pattern.tolist(), hits.distance.tolist(), strict=True))
         for distance in (0, 1):
