@@ -7,15 +7,13 @@ failed ClusterError; all are KmatchError.
 """
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal
 
 from kmatch.errors import APART, check_choice, check_threads, checked_count
 from kmatch.genome import Genome, Genomes, as_genome, as_genomes
 from kmatch.packed.writer import write_packed
-from kmatch.published.registry import ENGINE
 from kmatch.results.assays import Assays
 from kmatch.results.limit import check_limit, limited
 from kmatch.results.melting import SALTS, Salts
@@ -27,7 +25,7 @@ from kmatch.search.guides import GuideOptions, GuideSearch
 from kmatch.search.panel import pattern_distances
 from kmatch.search.pcr import PRODUCT, PcrOptions, PcrSearch, site_query
 from kmatch.search.primer import PrimerOptions, PrimerSearch
-from kmatch.search.query import Query, Run
+from kmatch.search.query import Query, Run, on_cluster
 from kmatch.search.regions import RegionsGiven, load_regions
 from kmatch.search.rules import check_ends, check_pam, make_scorer
 from kmatch.search.search import begin_search
@@ -107,7 +105,8 @@ def hamming(
         near = hits[hits.distance <= 1]
     """
     query = Query("hamming", load_patterns(patterns), k, strand, exact_5p, exact_3p)
-    with _running(scheduler, device, threads, algorithm, variants) as run:
+    run = Run(device, threads, algorithm, variants=load_variants(variants))
+    with on_cluster(run, scheduler) as run:
         return _hits(query, run, genome, circular, regions, limit, on_progress, annotate)
 
 
@@ -151,7 +150,8 @@ def multi(
     """
     ends = (exact_5p, exact_3p)
     query = Query("multi", load_patterns(patterns), k, strand, *ends, pam, pam_side)
-    with _running(scheduler, device, threads, algorithm, variants) as run:
+    run = Run(device, threads, algorithm, variants=load_variants(variants))
+    with on_cluster(run, scheduler) as run:
         return _hits(query, run, genome, circular, regions, limit, on_progress, annotate, score)
 
 
@@ -198,7 +198,8 @@ def edit(
     rules = (exact_5p, exact_3p, pam, pam_side, report)
     bounds = (max_mismatches, max_insertions, max_deletions)
     query = Query("edit", load_patterns(patterns), k, strand, *rules, *bounds)
-    with _running(scheduler, device, threads, algorithm, variants) as run:
+    run = Run(device, threads, algorithm, variants=load_variants(variants))
+    with on_cluster(run, scheduler) as run:
         return _hits(query, run, genome, circular, regions, limit, on_progress, annotate, score)
 
 
@@ -232,7 +233,7 @@ def best(
     """
     check_choice("each", each, APART)
     query = Query("best", load_patterns(patterns), 0, strand, exact_5p, exact_3p, each=each)
-    with _running(scheduler, device, threads, algorithm) as run:
+    with on_cluster(Run(device, threads, algorithm), scheduler) as run:
         return _hits(query, run, genome, circular, regions, limit, on_progress, annotate)
 
 
@@ -275,7 +276,7 @@ def pcr(
     """
     panel = load_pairs(primers)
     options = PcrOptions(product, pairs, edit, exact_3p, sequence)
-    with _running(scheduler, device, threads, algorithm) as run:
+    with on_cluster(Run(device, threads, algorithm), scheduler) as run:
         genomes = _searched(genome, circular, run)
         sites = begin_search(site_query(panel, k, options), genomes, run)
         search = PcrSearch(sites, panel, options, load_regions(regions))
@@ -316,7 +317,7 @@ def primer(
         primers[primers.tm > 55].to_bed("primers.bed")
     """
     options = PrimerOptions(min_length, max_length, gc, tm, both_strands, background_strand)
-    with _running(scheduler, device, threads, algorithm) as run:
+    with on_cluster(Run(device, threads, algorithm), scheduler) as run:
         search = PrimerSearch(as_genome(target), as_genome(background), k, options, run)
         search.progress.tell = on_progress
         return Primers(search, k, both_strands)
@@ -367,8 +368,8 @@ def guides(
     found = Guides((), options.k, "mit" in names)
     if annotate is not None:
         found.annotate(annotate)
-    with _running(scheduler, device, threads, ENGINE, variants) as run:
-        run = run._replace(aligned=False)
+    run = Run(device, threads, aligned=False, variants=load_variants(variants))
+    with on_cluster(run, scheduler) as run:
         genomes = _searched(genome, circular, run)
         search = GuideSearch(as_genome(target), genomes, options, run, load_regions(regions))
         search.progress.tell = on_progress
@@ -414,7 +415,7 @@ def assay(
     """
     pairs = load_pairs(assays)
     options = AssayOptions(product, edit, each, Salts(monovalent, magnesium, dntps, oligos))
-    with _running(scheduler, device, threads) as run:
+    with on_cluster(Run(device, threads), scheduler) as run:
         search = AssaySearch(pairs, _searched(genome, circular, run), k, options, run)
         search.progress.tell = on_progress
         found = Assays(search, pairs, targets)
@@ -442,25 +443,6 @@ def pack(
     check_threads(threads)
     with open_output(path) as handle:
         return write_packed(as_genome(genome).parts(on_progress), handle, threads=threads)
-
-
-@contextmanager
-def _running(
-    scheduler: Scheduler | None,
-    device: str,
-    threads: int | None,
-    algorithm: str = ENGINE,
-    variants: Variants | Path | None = None,
-) -> Iterator[Run]:
-    """Give the Run of a search, which ends with the block."""
-    run = Run(device, threads, algorithm, variants=load_variants(variants))
-    if scheduler is None:
-        yield run
-        return
-    from kmatch.cluster import connected
-
-    with connected(scheduler) as cluster:
-        yield run._replace(cluster=cluster)
 
 
 def _searched(genome: Searched, circular: bool | Sequence[str], run: Run) -> Genomes:

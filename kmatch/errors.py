@@ -112,7 +112,7 @@ def checked_count(name: str, value: Any, least: int = 0) -> int:
     if number < least:
         raise InputError(f"{name} is {number}; it must be {least} or more")
     if number > MOST:
-        raise InputError(beyond(name, number))
+        raise InputError(f"{name} is {number}, more than kmatch counts to, {MOST}")
     return number
 
 
@@ -131,11 +131,6 @@ def checked_share(name: str, text: str) -> tuple[int, int]:
     if share[0] >= share[1]:
         raise InputError(f"{name} is {text}; less than 100% leaves letters that must match")
     return share
-
-
-def beyond(name: str, number: int) -> str:
-    """The message for a number that is too large to count with."""
-    return f"{name} is {number}, more than kmatch counts to, {MOST}"
 
 
 def check_threads(threads: Any) -> None:

@@ -2,17 +2,20 @@
 
 import os
 import re
-from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
-from threading import Condition, Thread
-from typing import TypeVar
+from queue import Empty, Queue
+from threading import Event, Thread
+from typing import Any, TypeVar
 
 from kmatch.errors import InputError
 
 SETTING = "NUMBA_NUM_THREADS"
 PATIENCE = 0.5  # seconds to wait for the thread, which may itself wait for a pipe
+
+_END = object()  # behind the items that a thread makes
 
 Item = TypeVar("Item")
 
@@ -45,56 +48,38 @@ def _pool(threads: int, name: str, process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix=name)
 
 
-def run_ahead(
-    items: Generator[Item], weigh: Callable[[Item], int], capacity: int, name: str
-) -> Iterator[Item]:
-    """Yield the items of a generator, which a thread called `name` runs.
+def run_ahead(items: Generator[Item], name: str) -> Iterator[Item]:
+    """Yield the items of a generator, which a thread called `name` runs; one of them may wait.
 
-    The thread stops while items that weigh more than `capacity` together wait. What it raises is
-    raised here, behind the items before. When this generator is closed, the thread closes `items`.
+    What it raises is raised here, behind the items before. When this generator is closed, the
+    thread closes `items`.
     """
-    waiting: deque[tuple[Item, int]] = deque()
-    changed = Condition()
-    weight, closed, ended = 0, False, False
-    failed: BaseException | None = None
-
-    def may_go_on() -> bool:
-        return closed or weight <= capacity
+    made: Queue[Any] = Queue(1)
+    failed: list[BaseException] = []
+    closed = Event()
 
     def produce() -> None:
-        nonlocal weight, ended, failed
         try:
             for item in items:
-                with changed:
-                    waiting.append((item, weigh(item)))
-                    weight += waiting[-1][1]
-                    changed.notify()
-                    changed.wait_for(may_go_on)
-                    if closed:
-                        break
+                made.put(item)
+                if closed.is_set():
+                    break
         except BaseException as error:
-            failed = error
-        with changed:
-            ended = True
-            changed.notify()
+            failed.append(error)
         items.close()
+        made.put(_END)
 
     thread = Thread(target=produce, name=name, daemon=True)
     thread.start()
+    item = None
     try:
-        while True:
-            with changed:
-                changed.wait_for(lambda: waiting or ended)
-                if not waiting:
-                    break
-                item, less = waiting.popleft()
-                weight -= less
-                changed.notify()
+        while (item := made.get()) is not _END:
             yield item
         if failed:
-            raise failed
+            raise failed[0]
     finally:
-        with changed:
-            closed = True
-            changed.notify()
-        thread.join(PATIENCE)
+        closed.set()
+        with suppress(Empty):
+            while item is not _END:
+                item = made.get(timeout=PATIENCE)
+            thread.join()

@@ -3,7 +3,6 @@
 import io
 import threading
 from contextlib import closing
-from itertools import product
 
 import numpy as np
 import pytest
@@ -86,9 +85,7 @@ def test_threads_ahead_find_the_same(monkeypatch, problem, panel, k, options):
     expected = lines(hooked(problem, GENOME, panel, *k, way=ways[0], **options))
     monkeypatch.setattr(scan, "MANY", 0)
     monkeypatch.setenv("NUMBA_NUM_THREADS", "4")  # as if there were so many cores
-    for ahead, threads in product((0, 10_000), (2, 4)):
-        monkeypatch.setattr(scan, "CODES_AHEAD", ahead)
-        monkeypatch.setattr(scan, "HITS_AHEAD", ahead)
+    for threads in (2, 4):
         found = hooked(problem, GENOME, panel, *k, way=ways[1], threads=threads, **options)
         assert lines(found) == expected
     assert len(expected) > len(panel) and beside() == []
@@ -106,7 +103,6 @@ def test_ends_are_taken_apart_by_several_threads(monkeypatch):
 @pytest.mark.parametrize("problem", ["hamming", "edit"])
 def test_threads_end_with_the_search(monkeypatch, problem):
     monkeypatch.setattr(scan, "MANY", 0)
-    monkeypatch.setattr(scan, "HITS_AHEAD", 0)
     with closing(batches(problem, GENOME, load_patterns(PANEL), 2, chunk_length=300)) as found:
         assert len(next(found)) and len(next(found))
         assert beside()

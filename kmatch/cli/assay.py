@@ -1,5 +1,7 @@
 """Assays in many genomes: `kmatch assay`."""
 
+from functools import partial
+
 import click
 
 from kmatch.cli.command import OUTPUT, Argument, Given, Option, command, grouped
@@ -19,7 +21,6 @@ from kmatch.cli.options import (
     distance,
 )
 from kmatch.cli.searches import Search
-from kmatch.search.query import Run
 
 SALTS = tuple(
     Option(f"--{name}", Number(), None, text, default=default, group=OUTPUT)
@@ -97,12 +98,7 @@ def assay(given: Given) -> None:
     table, counts = Assays((), pairs), AssayCounts(pairs, targets)
     search.dress(table)
     options = given.made(AssayOptions)._replace(salts=given.made(Salts))
-    made: list[AssaySearch] = []
-
-    def begin(run: Run) -> AssaySearch:
-        made.append(AssaySearch(pairs, search.genomes, given.k, options, run))
-        return made[0]
-
+    begin = partial(AssaySearch, pairs, search.genomes, given.k, options)
     with open_outputs(given.output, *second.values()) as handles:
         with search.batches(begin, search.genomes.label) as found:
             writer = FORMATS[search.form](handles[0], table)
@@ -113,7 +109,7 @@ def assay(given: Given) -> None:
         if given.matrix:
             counts.write_matrix(handles[1])
         if given.positions:
-            write_positions(handles[-1], pairs, made[0].positions)
+            write_positions(handles[-1], pairs, search.begun.positions)
     facts = counts.facts()
     amplified = sum(row["amplified"] for row in facts)
     search.conclude(f"{amplified:,} of {counted(search.rows, 'row')} amplify", assays=facts)

@@ -79,18 +79,16 @@ def guides(given: Given) -> None:
     search.open_genomes(bool(given.vcf))
     target = Genome(given.target, keep=False)
     options, where = given.made(GuideOptions), load_regions(given.regions)
-    made: list[GuideSearch] = []
 
     def begin(run: Run) -> GuideSearch:
-        made.append(GuideSearch(target, search.genomes, options, run, where))
-        return made[0]
+        return GuideSearch(target, search.genomes, options, run, where)
 
     with open_outputs(given.output, given.hits) as handles:
         with search.batches(begin, search.genomes.label) as found:
             if given.hits:
-                FORMATS[form](handles[1], made[0].sites).write_all(found)
+                FORMATS[form](handles[1], search.begun.sites).write_all(found)
             else:
                 deque(found, maxlen=0)
-        table.take([made[0].guides()])
+        table.take([search.begun.guides()])
         FORMATS[search.form](handles[0], table).write_all(table.batches)
     search.conclude(f"{counted(len(table), 'guide')} with {counted(search.rows, 'site')}")

@@ -32,7 +32,7 @@ from kmatch.cli.options import (
     format_of,
 )
 from kmatch.errors import REPORTS, InputError, listed, warn
-from kmatch.search.query import Query, Run
+from kmatch.search.query import Query, Run, on_cluster
 
 if TYPE_CHECKING:
     from kmatch.results.batches import HitBatch
@@ -61,7 +61,8 @@ class Search:
 
     second: the second output, by its option; of_hits, default: see `format_of`. form: of its table;
     is_standard: whether its rows go to standard output, where the progress bar may be; aligned:
-    whether they need alignments; rows: how many there were so far.
+    whether they need alignments; rows: how many there were so far; begun: the search itself, once
+    it has begun.
     Raises UsageError for two inputs named `-`, and for outputs that cannot be used.
     """
 
@@ -88,6 +89,7 @@ class Search:
         self._began, self._device = time.perf_counter(), ""
         self._panel: PatternSet | None = None
         self.genomes: Any = None
+        self.begun: Any = None
         self.regions: Regions | None = None
 
     def search_for(self, panel: "PatternSet", rereads: bool = False) -> None:
@@ -133,22 +135,6 @@ class Search:
         )
 
     @contextmanager
-    def _running(self) -> Iterator[Run]:
-        """Give how it runs; on a cluster it does so as long as the block does."""
-        run = self.given.made(Run)._replace(aligned=self.aligned)
-        if getattr(self.given, "vcf", None):
-            from kmatch.sequences.variants import Variants
-
-            run = run._replace(variants=self.given.made(Variants))
-        if self.given.scheduler is None:
-            yield run
-            return
-        from kmatch.cluster import connected
-
-        with connected(self.given.scheduler) as cluster:
-            yield run._replace(cluster=cluster)
-
-    @contextmanager
     def batches(self, begin: Callable[[Run], Any], label: str) -> Iterator[Iterator[Any]]:
         """Give the batches of the search begin(run), with messages and progress; it ends with the
         block.
@@ -156,13 +142,18 @@ class Search:
         label: of the genome whose reading is the progress.
         """
         messages, given = self.messages, self.given
+        run = given.made(Run)._replace(aligned=self.aligned)
+        if getattr(given, "vcf", None):
+            from kmatch.sequences.variants import Variants
+
+            run = run._replace(variants=given.made(Variants))
         with (
             messages.announcing_compiling(),
             messages.progress(label, given.scheduler is not None) as advance,
-            self._running() as run,
+            on_cluster(run, given.scheduler) as where,
         ):
-            search = begin(run)
-            self.progress, described = search.progress, search.engine.description
+            self.begun = search = begin(where)
+            described = search.engine.description
             self._device = f" on {described.partition(' (')[0].partition(', ')[0]}"
             messages.detail(f"device: {described}")
             search.progress.tell = advance
@@ -195,7 +186,7 @@ class Search:
     def conclude(self, found: str, counts: "Counts | None" = None, **more: Any) -> None:
         """Say what was found, in how much, how fast and on which device, and warn of patterns that
         are longer than every record; counts: of the hits, more: other facts, for --json."""
-        progress, several = self.progress, ""
+        progress, several = self.begun.progress, ""
         if self._panel is not None:
             if self.regions is None:  # of regions only records with any are met
                 self._warn_of_long_patterns(progress.longest)

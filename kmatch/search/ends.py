@@ -129,7 +129,7 @@ class DifferenceSearch:
                 yield self._report_ends(number, *ends)
             self._forget(number)
         if number >= 0:
-            rest = self._chosen(self._sources[number], self._held)
+            rest = self._kept(self._sources[number], self._held, wait=False)
             yield self._report_ends(number, rest, FOREVER, FOREVER)
 
     def find_codes(self, chunks: Iterable[PackedChunk]) -> Iterator[tuple[PackedChunk, Longs]]:
@@ -179,29 +179,24 @@ class DifferenceSearch:
         self._owned = length
         return self._kept(source, held)
 
-    def _kept(self, source: Source, ends: Longs) -> Longs:
-        """The ends, of int64[3, n], that satisfy the rules, with their distances; those whose
-        PAM the chunk may not show wait."""
-        if self._bound:
-            chunk = source.chunk
-            hidden = ends[0] + self._reach >= chunk.length + chunk.geometry.halo
-            hidden &= ~self._backward[ends[1]]
-            if hidden.any():
-                self._held = np.concatenate([self._held, ends[:, hidden]], axis=1)
-                ends = ends[:, ~hidden]
-        return self._chosen(source, ends)
-
-    def _chosen(self, source: Source, ends: Longs) -> Longs:
-        """The same, none of which waits."""
+    def _kept(self, source: Source, ends: Longs, wait: bool = True) -> Longs:
+        """The ends, of int64[3, n], that satisfy the rules, with their distances; those whose PAM
+        the chunk may not show wait, if they can."""
         if not self._bound:
             return ends
+        chunk = source.chunk
+        if wait:
+            hidden = ends[0] + self._reach >= chunk.length + chunk.geometry.halo
+            hidden &= ~self._backward[ends[1]]
+            self._held = np.concatenate([self._held, ends[:, hidden]], axis=1)
+            ends = ends[:, ~hidden]
         ends = np.ascontiguousarray(ends)
         search = (source.view, self._query, self._constraints)
         stands = np.empty(ends.shape[1], np.bool_)
         self._workers.run(stand_beside, slabs(len(stands)), *search, (ends[0], ends[1]), stands)
         ends = np.compress(stands, ends, axis=1)
         if self._binding and ends.size:
-            given = *search, self._limited(source.chunk, ends)
+            given = *search, self._limited(chunk, ends)
             self._workers.run(constrained_distances, slabs(ends.shape[1]), *given)
             ends = np.ascontiguousarray(ends[:, ends[2] >= 0])
         return ends

@@ -1,6 +1,7 @@
 """What is looked for, and how a search runs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kmatch.errors import checked_count
@@ -69,3 +70,16 @@ class Run(NamedTuple):
 
 
 RUN = Run()
+
+
+@contextmanager
+def on_cluster(run: Run, scheduler: Any) -> Iterator[Run]:
+    """Give a Run on the Dask cluster of a scheduler, which is connected while the block runs; or
+    the same Run where the scheduler is None."""
+    if scheduler is None:
+        yield run
+        return
+    from kmatch.cluster import connected
+
+    with connected(scheduler) as cluster:
+        yield run._replace(cluster=cluster)

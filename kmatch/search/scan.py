@@ -26,8 +26,6 @@ DEEP = 2  # of them for each of several GPUs
 MARGIN = 1.25  # times the expected hits fit into the capacity
 FADING = 0.5  # of the density seen so far is still expected in the next chunk
 MANY = 1 << 12  # codes of a chunk, or hits of a batch, that pay for a thread
-CODES_AHEAD = 1 << 18  # that may wait
-HITS_AHEAD = 1 << 16
 
 Item = TypeVar("Item")
 
@@ -118,7 +116,7 @@ def or_scan(lookup: Scan, scan: Callable[[], Scan]) -> Scan:
 
 def codes_ahead(found: Generator[tuple[Item, Longs]], threads: int) -> Iterator[tuple[Item, Longs]]:
     """Yield what `Scanner.scan` yields; chunks behind one with many hits are scanned ahead."""
-    return ahead(found, threads, "kmatch scan", lambda each: len(each[1]), CODES_AHEAD)
+    return ahead(found, threads, "kmatch scan", lambda each: len(each[1]))
 
 
 def ahead(
@@ -126,20 +124,17 @@ def ahead(
     threads: int,
     name: str = "kmatch hits",
     weigh: Callable[[Item], int] = len,  # type: ignore[assignment]
-    capacity: int | None = None,
 ) -> Iterator[Item]:
     """Yield items; those behind one of many hits are made ahead, by a thread called `name`.
 
-    threads: that the search may use; with one nothing is done ahead. weigh(item): its hits;
-    capacity: hits that may wait, None for HITS_AHEAD.
+    threads: that the search may use; with one nothing is done ahead. weigh(item): its hits.
     """
     for item in items:
-        weight = weigh(item)
+        many = weigh(item) >= MANY
         yield item
-        if threads > 1 and weight >= MANY:
+        if threads > 1 and many:
             del item
-            most = HITS_AHEAD if capacity is None else capacity
-            yield from run_ahead(items, weigh, most, name)
+            yield from run_ahead(items, name)
             return
 
 
