@@ -18,18 +18,19 @@ def hamming(records, patterns, k, **options):
 
 
 def multi(records, patterns, k, pam, pam_side="3p", **options):
-    """Of several PAMs the first counts with which a window is no longer than the circle."""
+    """Of several PAMs the first counts; a window is no longer than the circle."""
     hits = {}  # by pattern, strand and where the pattern begins
     for number, (name, text) in enumerate(records):
-        n = len(text)
+        n, turns = len(text), text * (2 + 20 // max(len(text), 1))
         for each in each_pam(pam):
-            for hit in naive.multi([(name, 2 * text)], patterns, k, [each], pam_side, **options):
-                _, start, end, which, _, sign = hit
+            for hit in naive.multi([(name, turns)], patterns, k, [each], pam_side, **options):
+                _, start, _, which, _, sign = hit
                 before = len(each) if (sign == "-") == (pam_side == "3p") else 0
-                if start < n and end - start <= n:
+                if start < n:
                     site = number, which, sign, (start + before) % n
                     hits.setdefault(site, (number, *hit[1:]))
-    return naive.in_order(hits.values())
+    fitting = (hit for hit in hits.values() if hit[2] - hit[1] <= len(records[hit[0]][1]))
+    return naive.in_order(fitting)
 
 
 def each_pam(pam):
@@ -37,8 +38,8 @@ def each_pam(pam):
 
 
 def edit(records, patterns, k, report="minima", strand="both", **rules):
-    """Ends of one turn, which those before it warm up; an occurrence is no longer than the circle,
-    and of several PAMs the first counts with which it is not.
+    """Ends of one turn, which those before it warm up; an occurrence, beside the first of several
+    PAMs, is no longer than the circle.
 
     rules: as for naive_bounds.edit.
     """
@@ -87,8 +88,8 @@ def on_circle(pattern, text, k, report, rules):
         elif matrix[-1][end] <= k:
             start, ops = naive.trace(matrix, pattern, unrolled, end)
             found.append((start, matrix[-1][end], ops, ""))
-        fitting = (hit for hit in found if hit and end + len(hit[3]) - hit[0] <= n)
-        aligned.append(next(fitting, None))
+        hit = next(filter(None, found), None)
+        aligned.append(hit if hit and end + len(hit[3]) - hit[0] <= n else None)
     values = [k + 1 if hit is None else hit[1] for hit in aligned]
     found = []
     for at, hit in enumerate(aligned):

@@ -15,32 +15,41 @@ def hits(record, letters, sites, samples, search, three_prime=True):
     for start, end, pattern, distance, strand in search(letters, True):
         place = anchored(start, end, strand, three_prime), pattern, strand
         reference[place] = min(distance, reference.get(place, distance))
-    found = {}
-    for carrier, alleles in haplotypes(record, sites, samples):
+    found, copies = set(), [*haplotypes(record, sites, samples)]
+    for _, alleles in copies:
         text, first, last, spans = made(letters, alleles)
         for start, end, pattern, distance, strand in search(text, False):
             inside = [
-                (allele[3], low)
+                (allele, low)
                 for allele, (low, high) in zip(alleles, spans, strict=True)
                 if start < high and low < end
             ]
             if not inside:
                 continue
-            low, high = first[start], last[end - 1]
+            under = first[start], last[end - 1]
+            low, high = under
             if low == high:  # inside an insertion
                 low, high = (low - 1, high) if low else (0, 1)
             known = reference.get((anchored(low, high, strand, three_prime), pattern, strand))
             if known is not None and known <= distance:
                 continue
-            names = ",".join(name for name, _ in inside)
             # An insertion may hold several hits.
             at = start - inside[0][1], end - inside[0][1]
-            row = (low, high, pattern, strand, names, distance, known, at)
-            found.setdefault(row, set()).add(carrier)
-    return [
-        (*row[:6], ",".join(name for name in samples if name in who), row[6])
-        for row, who in found.items()
-    ]
+            there = tuple(allele for allele, _ in inside)
+            found.add((low, high, pattern, strand, distance, known, at, there, under))
+    rows = []
+    for low, high, pattern, strand, distance, known, _, there, under in found:
+        who = {sample for sample, alleles in copies if carries(alleles, there, *under)}
+        carriers = ",".join(name for name in samples if name in who)
+        names = ",".join(allele[3] for allele in there)
+        rows.append((low, high, pattern, strand, names, distance, carriers, known))
+    return rows
+
+
+def carries(alleles, there, low, high):
+    """Whether a copy with these alleles has some of them there, and no others."""
+    others = [each for each in alleles if each not in there and each[0] < high and each[1] > low]
+    return set(there) <= set(alleles) and not others
 
 
 def anchored(start, end, strand, three_prime):
@@ -49,17 +58,20 @@ def anchored(start, end, strand, three_prime):
 
 def haplotypes(record, sites, samples):
     """Yield (sample, alleles) for all that copies of samples may be; alleles: (start, end, letters,
-    name) in order, none of which overlap."""
+    name, line) in order, none of which overlap."""
     for number, sample in enumerate(samples or [None]):
         for copy in range(3):
             choices = []
-            for place, ref, alts, genotypes in sites:
+            for line, (place, ref, alts, genotypes) in enumerate(sites):
                 if genotypes is None:
                     may = range(len(alts) + 1) if copy == 0 else [0]
                 else:
                     may = alleles_of(genotypes[number], copy)
                 choices.append(
-                    [trimmed(record, place, ref, alts[each - 1]) if each else None for each in may]
+                    [
+                        trimmed(record, place, ref, alts[each - 1], line) if each else None
+                        for each in may
+                    ]
                 )
             for chosen in product(*map(optional, choices, others_of(choices))):
                 alleles = sorted(filter(None, chosen))
@@ -90,14 +102,14 @@ def alleles_of(genotype, copy):
     return sorted(set(alleles)) if "/" in genotype else [alleles[copy]]
 
 
-def trimmed(record, place, ref, alt):
-    """The allele (start, end, letters, name) without what it shares with the reference."""
+def trimmed(record, place, ref, alt, line):
+    """The allele (start, end, letters, name, line) without what it shares with the reference."""
     name, start = f"{record}:{place}:{ref}:{alt}", place - 1
     while ref and alt and ref[-1] == alt[-1]:
         ref, alt = ref[:-1], alt[:-1]
     while ref and alt and ref[0] == alt[0]:
         ref, alt, start = ref[1:], alt[1:], start + 1
-    return start, start + len(ref), alt, name
+    return start, start + len(ref), alt, name, line
 
 
 def overlap(one, other):
@@ -108,7 +120,7 @@ def made(letters, alleles):
     """A copy's letters, where each begins and ends in the reference, and where its alleles are:
     (begin, end), of a deletion (at, at)."""
     text, first, last, spans, done = "", [], [], [], 0
-    for start, end, alt, _ in [*alleles, (len(letters), len(letters), "", None)]:
+    for start, end, alt, *_ in [*alleles, (len(letters), len(letters), "")]:
         text += letters[done:start]
         first += range(done, start)
         last += range(done + 1, start + 1)

@@ -71,7 +71,7 @@ def beside_unequal_pams(random):
 
 
 @pytest.mark.parametrize("report", ["ends", "minima", "loci"])
-def test_a_hit_takes_the_first_pam_with_which_it_fits_its_record(report):
+def test_beside_pams_of_several_lengths_in_short_records(report):
     for number in range(40):
         random = Random(f"{report} {number}")
         records, patterns, options = beside_unequal_pams(random)

@@ -132,6 +132,21 @@ def test_a_cluster_writes_what_one_machine_does(name, kind, client, data, tmp_pa
         assert check(partial(search, genome, **options), client, tmp_path / "hits.tsv")
 
 
+def test_variants_on_a_cluster(client, data, tmp_path):
+    """Of records whose repeats lie at multiples of 4,000."""
+    lines = ["##fileformat=VCFv4.2", "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO"]
+    for name, text in records():
+        for at in range(5, len(text) - 40, 4_000):
+            alt = "C" if text[at] == "A" else "A"
+            lines.append(f"{name}\t{at + 1}\t.\t{text[at]}\t{alt}\t.\tPASS\t.")
+    (tmp_path / "x.vcf").write_text("".join(f"{line}\n" for line in lines))
+    for kind in ("fasta", "packed", "memory"):
+        genome = genomes(data)[kind]
+        for search in (kmatch.multi, kmatch.edit):
+            made = partial(search, genome, PATTERNS, 4, variants=tmp_path / "x.vcf")
+            assert check(made, client, tmp_path / "hits.tsv") > len(search(genome, PATTERNS, 4))
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_any_options(client, tmp_path_factory, data):

@@ -220,7 +220,7 @@ def test_damaged_files_and_others(files, tmp_path):
 @pytest.mark.parametrize(
     ("options", "word"),
     [
-        (["--format", "bed"], "--variants is for columns"),
+        (["--format", "sam"], "SAM aligns to GENOME"),
         (["--circular"], "linear records"),
         (["--samples", "B"], "no sample 'B'"),
     ],

@@ -320,18 +320,21 @@ def format_of(given: Given, of_hits: bool = False, default: str = "bed") -> str:
     of_hits: whether the formats of hits are known too. Raises UsageError for a file whose suffix
     names no format, and for columns that a format has not.
     """
+    vcf = of_hits and getattr(given, "vcf", None)
     asked = {
         "--columns": given.columns,
         "--annotate": given.annotate,
         "--score": getattr(given, "score", None),
-        "--variants": of_hits and getattr(given, "vcf", None),
     }
     option = next((option for option, value in asked.items() if value), None)
-    form = given.form or format_by_name(given.output, of_hits) or ("tsv" if option else default)
+    default = "tsv" if option or vcf else default
+    form = given.form or format_by_name(given.output, of_hits) or default
     if option and form not in ("tsv", "csv") and not getattr(given, "summary_only", False):
         raise click.UsageError(
             f"{option} is for columns of TSV and CSV, and this is {form}; give --format tsv"
         )
+    if vcf and form == "sam":
+        raise click.UsageError("SAM aligns to GENOME, not to its --variants; give --format tsv")
     return form
 
 

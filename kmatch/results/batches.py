@@ -322,19 +322,6 @@ def take_texts(texts: Texts, rows: Longs | slice) -> Texts:
     return Texts(bounds, gather(letters, ends[rows], bounds))
 
 
-def shortened(columns: Columns, less: Longs, at_begin: bool) -> Columns:
-    """The Columns without the last matches of each row, or the first: less, int64[n]."""
-    skipped = less * at_begin
-    op_ends = bounds_of(np.diff(columns.op_ends) - less)
-    text_ends = bounds_of(np.diff(columns.text_ends) - less)
-    return Columns(
-        op_ends,
-        gather(columns.ops, columns.op_ends[:-1] + skipped, op_ends),
-        text_ends,
-        gather(columns.text, columns.text_ends[:-1] + skipped, text_ends),
-    )
-
-
 def _own(batch: Batch) -> list[str]:
     """The fields that each row has a part of."""
     return [each.name for each in fields(batch) if each.name not in WHOLE]

@@ -9,11 +9,10 @@ import numpy as np
 
 from kmatch.arrays import Bools, Longs
 from kmatch.genome import Genome
-from kmatch.results.batches import HitBatch, joined, letters_beside, shortened, sizes_of
+from kmatch.results.batches import HitBatch, joined, letters_beside, sizes_of
 from kmatch.search.chunks import Chunking
 from kmatch.search.rules import Rules
 from kmatch.search.search import Search
-from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.circles import Circles, Circular
 
 Lengths = dict[int, int]
@@ -69,7 +68,7 @@ class Reading:
         self, batches: list[HitBatch], circles: Circles, report: str
     ) -> Iterator[HitBatch]:
         """The hits of circular records out of all ends in them and in the letters behind them."""
-        hits = self._fitting(joined(batches), circles)
+        hits = joined(batches)
         record, start, end = hits.record, hits.start, hits.end
         pattern, minus, distance = hits.pattern, hits.minus, hits.distance.astype(np.int64)
         size, reach = sizes_of(record, circles.lengths), self._rules.reach
@@ -103,30 +102,6 @@ class Reading:
         if not self._rules.unequal:
             return self._rules.reach
         return letters_beside(hits.aligned, self._lengths[hits.pattern])
-
-    def _fitting(self, batch: HitBatch, circles: Circles) -> HitBatch:
-        """The hits, each beside the first PAM with which it is no longer than its record, if any.
-
-        A batch has them beside the first that stands there, whose letters hold any shorter one.
-        """
-        if not self._rules.unequal:
-            return batch
-        size = sizes_of(batch.record, circles.lengths)
-        long = np.flatnonzero(batch.end - batch.start > size)
-        if not len(long):
-            return batch
-        leads, columns = self._rules.leads, batch.picked(long).aligned
-        letters, begins = encode_text(columns.text), columns.text_ends[:-1]
-        beside = letters_beside(columns, self._lengths[batch.pattern[long]])
-        aligned, less = np.diff(columns.text_ends) - beside, np.zeros(len(batch), np.int64)
-        for pam in reversed(self._rules.pams):
-            fits = np.flatnonzero(aligned + len(pam) <= size[long])
-            first = begins[fits] + (beside[fits] - len(pam) if leads else aligned[fits])
-            stands = (letters[first[:, None] + np.arange(len(pam))] & pam.masks).all(axis=1)
-            less[long[fits[stands]]] = beside[fits[stands]] - len(pam)
-        low = (batch.minus != 0) != leads  # where the PAM lies before the pattern
-        start, end = batch.start + less * low, batch.end - less * ~low
-        return replace(batch, start=start, end=end, columns=shortened(batch.aligned, less, leads))
 
 
 def _counted_from(first: int, lengths: Lengths, batches: Iterable[HitBatch]) -> Iterator[HitBatch]:

@@ -1,23 +1,26 @@
-"""Alleles of a VCF, streamed along the genome in blocks, and who carries them."""
+"""Sites of a VCF, streamed along the genome in blocks, and the copies that may have each allele."""
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bools, Bytes, Floats, Longs, bounds_of, gather
+from kmatch.arrays import Bytes, Words, bounds_of, gather
 from kmatch.errors import InputError, checked_count, listed, shown, warn
 from kmatch.sequences.files import Source, StrPath
 
-PLOIDY = 8  # copies of a record in a sample, at most
-ALLELES, CARRIED = 1 << 16, 1 << 22  # of a block, about; alleles, and copies that carry one
-ABSENT = -9  # of copies that a sample lacks; other negative numbers are missing genotypes
-_TAB, _COLON, _BAR, _SLASH, _ZERO = b"\t:|/0"
+BLOCK = 1 << 26  # bytes of a block's copies, about
+FOREVER = 1 << 62
+UNKNOWN = float("nan")
 _CONTIG = re.compile(rb"##contig=<.*?ID=([^,>]+)(?:.*?length=(\d+))?")
 _FREQUENCIES = re.compile(rb"(?:^|;)AF=([^;]+)")
 _BASES = re.compile(rb"[ACGTN]+")
+# The bits of four letters that 0|0, 0|1, 1|0 and 1|1, each with a tab, have in common, and these.
+_SAME, _PHASED = np.frombuffer(b"\xfe\xff\xfe\xff", np.uint32), b"0|0\t"
 
 
 class Variants(NamedTuple):
@@ -48,39 +51,78 @@ def load_variants(given: "Variants | StrPath | None") -> Variants | None:
     return some._replace(samples=samples, max_haplotypes=most)
 
 
-class Block(NamedTuple):
-    """V alleles of one record, sorted by start, end and letters, far from those of other blocks.
+class Site(NamedTuple):
+    """A line of VCF: its number, POS from 0 on, its alleles, REF first, the frequency of each, NaN
+    where it is unknown, and the copies that may have each, uint64[n, W]."""
 
-    start, end: int64[V], what each replaces, without letters that it shares with the reference;
-    alt: the letters in its place; name: `chrom:pos:ref:alt` as in VCF; af: float64[V], NaN where
-    unknown; line: int64[V], of the file, which alleles of one site share; place, ref: int64[V] and
-    bytes, POS from 0 on and REF. A copy is sample · PLOIDY + its number in the sample; copy,
-    allele: int64[E], carriers of alleles, sorted by both; free: bool[E], whether the copy may have
-    the reference there too, as its phase or its genotype is unknown.
+    line: int
+    place: int
+    alleles: list[bytes]
+    af: list[float]
+    copies: Words
+
+
+class Block:
+    """Sites of one record, far from those of other blocks, with R alleles: the reference is the
+    first of each site.
+
+    place: int64[S+1], POS from 0 on; behind: int64[S+1], where what its alleles replace ends, and
+    reach: with that of all before; these go on with FOREVER. first: int64[S+1], the reference's
+    row. site: int64[R]; start, end: int64[R], what an allele replaces, without letters in common;
+    size: int64[R], the letters in its place, gap: how many fewer these are; order: int64[R], in
+    which alleles come; af: float64[R]; copies: uint64[R, W], a bit for each that may have it.
     """
 
-    start: Longs
-    end: Longs
-    alt: list[bytes]
-    name: list[str]
-    af: Floats
-    line: Longs
-    place: Longs
-    ref: list[bytes]
-    copy: Longs
-    allele: Longs
-    free: Bools
+    def __init__(self, record: str, sites: list[Site]) -> None:
+        self.record, self.sites = record, sites
+        self.place = np.array([*(site.place for site in sites), FOREVER])
+        self.first = bounds_of([len(site.alleles) for site in sites])
+        self.site = np.repeat(np.arange(len(sites)), np.diff(self.first))
+        self.af = np.array([af for site in sites for af in site.af])
+        self.copies = np.concatenate([site.copies for site in sites])
+        trimmed = [
+            _trimmed(site.place, site.alleles[0], each) for site in sites for each in site.alleles
+        ]
+        start, end, letters = zip(*trimmed, strict=True)
+        self.start, self.end, self.letters = np.array(start), np.array(end), b"".join(letters)
+        self.size = np.array([len(each) for each in letters])
+        self.gap = np.maximum(self.end - self.start - self.size, 0)
+        self.order = 2 * self.start + (self.start < self.end)  # an insertion comes first
+        self.behind = np.append(np.maximum.reduceat(self.end, self.first[:-1]), FOREVER)
+        self.reach = np.maximum.accumulate(self.behind)
+        self._part_alleles()
 
+    def _part_alleles(self) -> None:
+        """Let copies whose alleles overlap have the reference in place of either."""
+        met = np.searchsorted(self.reach, self.place[:-1], side="right")  # the first near each
+        for site in np.flatnonzero(met < np.arange(len(met))).tolist():
+            for other in range(met[site], site):
+                some = [range(*self.first[each : each + 2]) for each in (site, other)]
+                for one, two in product(some[0][1:], some[1][1:]):
+                    if self.overlap(one, two):
+                        both = self.copies[one] & self.copies[two]
+                        self.copies[[some[0][0], some[1][0]]] |= both
 
-# Start, end, alt, name, af, line, place and ref of an allele; its copies; whether these are free.
-_Allele = tuple[int, int, bytes, str, float, int, int, bytes, Longs, Bools]
+    def overlap(self, one: Any, other: Any) -> Any:
+        """Whether a copy cannot have both alleles: rows, or int64[n] of them."""
+        start, end = self.start, self.end
+        same = (start[one] == start[other]) & (end[one] == end[other])
+        return same | (start[one] < end[other]) & (start[other] < end[one])
+
+    def name(self, row: int) -> str:
+        """An allele as `chrom:pos:ref:alt`."""
+        at = int(self.site[row])
+        site = self.sites[at]
+        ref, alt = site.alleles[0], site.alleles[row - self.first[at]]
+        return f"{self.record}:{site.place + 1}:{_text(ref)}:{_text(alt)}"
 
 
 class VariantReader:
     """The alleles of an open VCF in a genome whose records have these lengths, by name.
 
-    samples: names of those whose genotypes count. Raises InputError for what is no VCF, for one
-    that does not fit the genome and for samples that it has not.
+    samples: names of those whose genotypes count; number n has the copies 2·n and 2·n + 1. Raises
+    InputError for what is no VCF, for one that does not fit the genome and for samples that it has
+    not.
     """
 
     def __init__(self, source: Source, given: Variants, lengths: Mapping[str, int]) -> None:
@@ -89,15 +131,16 @@ class VariantReader:
         self._left: dict[str, int] = {}  # alleles left out, by reason
         self._strange: dict[str, None] = {}  # names of records that the genome has not
         names = self._header()
-        self._columns = len(names)
-        chosen = names if given.samples is None else list(given.samples)
-        if missing := [name for name in chosen if name not in names]:
+        self.samples = names if given.samples is None else list(dict.fromkeys(given.samples))
+        if missing := [name for name in self.samples if name not in names]:
             raise InputError(
                 f"{self._label}: there is no sample {listed(missing)}; the file has "
                 f"{listed(names) or 'none'}"
             )
-        self.samples = chosen
-        self._chosen = None if chosen == names else np.array(list(map(names.index, chosen)))
+        self._columns, self._chosen = len(names), None
+        if self.samples != names:
+            self._chosen = np.array([names.index(name) for name in self.samples])
+        self._all = _words(np.ones((1, max(2 * len(self.samples), 1)), np.uint8))
 
     def _error(self, what: str) -> InputError:
         return InputError(f"{self._label}: line {self._number:,}: {what}")
@@ -137,44 +180,30 @@ class VariantReader:
             f"{advice if other else 'are both of the same assembly?'}"
         )
 
-    def blocks(self, apart: int) -> Iterator[tuple[str, Block]]:
-        """Yield the Blocks and the name of their record, at least `apart` letters between them.
-
-        Warns at the end of alleles that were left out.
-        """
-        alleles: list[_Allele] = []
-        record, reach, carried, met, used = "", 0, 0, False, False
-        for name, place, found in self._lines():
-            met = True
-            full = len(alleles) >= ALLELES or carried >= CARRIED
-            if alleles and (name != record or (full and place - reach >= apart)):
-                yield record, _block(alleles)
-                alleles, carried = [], 0
-            reach = 0 if name != record else reach
-            record = name
-            for each in found:
-                used = True
-                alleles.append(each)
-                carried += len(each[-1])
-                reach = max(reach, each[1])
-        if alleles:
-            yield record, _block(alleles)
-        if self._strange and not met:
-            raise self._misfit(list(self._strange))
-        if self._strange:
-            warn(
-                f"{self._label}: {listed(list(self._strange), 3)}: variants there are left out, as "
-                "the genome has no such record"
-            )
+    def blocks(self, apart: int) -> Iterator[Block]:
+        """Yield the Blocks, at least `apart` letters between them; warns at the end of alleles that
+        were left out."""
+        sites: list[Site] = []
+        last, reach, most = "", 0, BLOCK // (2 * self._all.nbytes)
+        for record, site in self._sites():
+            full = len(sites) >= most and site.place - reach >= apart
+            if sites and (record != last or full):
+                yield Block(last, sites)
+                sites, reach = [], 0
+            last, reach = record, max(reach, site.place + len(site.alleles[0]))
+            sites.append(site)
+        if sites:
+            yield Block(last, sites)
         if self._left:
             reasons = ", ".join(f"{count:,} {reason}" for reason, count in self._left.items())
             warn(f"{self._label}: alleles were left out: {reasons}")
-        if not used:
+        if not last:
             warn(f"{self._label}: no allele is left; the hits are those of the reference")
 
-    def _lines(self) -> Iterator[tuple[str, int, list[_Allele]]]:
-        """Yield the record's name, POS from 0 on and the alleles of each line."""
-        last, name, place, seen = b"", "", 0, set()
+    def _sites(self) -> Iterator[tuple[str, Site]]:
+        """Yield the name of a record and a Site for each line with an allele that counts."""
+        last, name, place, met = b"", "", 0, False
+        seen: set[bytes] = set()
         for line in self._source.handle:
             self._number += 1
             cells = line.rstrip(b"\r\n").split(b"\t", 9)
@@ -199,121 +228,108 @@ class VariantReader:
             place = at
             if name not in self._lengths:
                 self._strange[name] = None
-            else:
-                yield name, at, self._alleles(name, at, cells)
+                continue
+            met = True
+            if site := self._site(name, at, cells):
+                yield name, site
+        if self._strange:
+            if not met:
+                raise self._misfit(list(self._strange))
+            warn(
+                f"{self._label}: {listed(list(self._strange), 3)}: variants there are left out, as "
+                "the genome has no such record"
+            )
 
-    def _alleles(self, name: str, place: int, cells: list[bytes]) -> list[_Allele]:
-        ref, alts = cells[3].upper(), cells[4].upper().split(b",")
+    def _site(self, name: str, place: int, cells: list[bytes]) -> Site | None:
+        """The Site of a line, None without an allele that counts and that a copy has."""
+        ref, *alts = alleles = [cells[3].upper(), *cells[4].upper().split(b",")]
         if place < 0 or place + len(ref) > self._lengths[name]:
             raise self._error(
                 f"{name}:{place + 1:,} with {len(ref):,} letters is beyond the record, which has "
                 f"{self._lengths[name]:,}; is the file of another assembly?"
             )
-        numbers = []
-        for number, alt in enumerate(alts, 1):
+        rows = []
+        for row, alt in enumerate(alts, 1):
             if alt in (b".", b"*", ref):  # nothing, or what another line has
                 continue
+            reason = ""
             if cells[6] not in (b"PASS", b"."):
-                self._leave("by FILTER")
+                reason = "by FILTER"
             elif not (_BASES.fullmatch(alt) and _BASES.fullmatch(ref)):
-                self._leave("that are no letters A, C, G, T or N")
+                reason = "that are no letters A, C, G, T or N"
+            if reason:
+                self._left[reason] = self._left.get(reason, 0) + 1
             else:
-                numbers.append(number)
-        if not numbers:
-            return []
-        frequency = _FREQUENCIES.search(cells[7])
-        frequencies = frequency[1].split(b",") if frequency else []
-        called = self._genotypes(cells, len(alts))
-        alleles: list[_Allele] = []
-        for number in numbers:
-            alt, af = alts[number - 1], float("nan")
-            if len(frequencies) == len(alts) and frequencies[number - 1] != b".":
-                af = float(frequencies[number - 1])
-            elif called is not None and (known := np.count_nonzero(called[0] >= 0)):
-                af = np.count_nonzero(called[0] == number) / known
-            if af < self._min_af:
-                continue
-            copies, free = self._carriers(called, number)
-            if len(copies):
-                label = f"{name}:{place + 1}:{_text(ref)}:{_text(alt)}"
-                kind = (*_trimmed(place, ref, alt), label, af, self._number, place, ref)
-                alleles.append((*kind, copies, free))
-        return alleles
-
-    def _leave(self, reason: str) -> None:
-        self._left[reason] = self._left.get(reason, 0) + 1
-
-    def _genotypes(self, cells: list[bytes], most: int) -> tuple[Any, Bools] | None:
-        """The alleles of all samples, int[copies, n], and whether their phase is known, bool[n];
-        None where there are no genotypes."""
-        if not self._columns:
+                rows.append(row)
+        if not rows:
             return None
+        copies, counts = self._genotypes(cells, len(alleles))
+        known = sum(counts)
+        af = [count / known if known else UNKNOWN for count in counts]
+        stated = _FREQUENCIES.search(cells[7])
+        for row, each in enumerate(stated[1].split(b",") if stated else [], 1):
+            if row < len(af) and each != b".":
+                af[row] = float(each)
+        there: Any = copies.any(axis=1)
+        rows = [0, *(row for row in rows if there[row] and not af[row] < self._min_af)]
+        if len(rows) < len(alleles):
+            for row in set(range(len(alleles))).difference(rows):
+                copies[0] |= copies[row]
+            alleles, af = [alleles[row] for row in rows], [af[row] for row in rows]
+            copies = copies[rows]
+        return Site(self._number, place, alleles, af, copies) if rows[1:] else None
+
+    def _genotypes(self, cells: list[bytes], alleles: int) -> tuple[Words, list[int]]:
+        """The copies that may have each allele, uint64[alleles, W], and how many in all samples
+        have it."""
+        if not self._columns or cells[8][:3] not in (b"GT", b"GT:"):
+            return np.repeat(self._all, alleles, axis=0), [0] * alleles
         text, n = cells[9], self._columns
-        letters = np.frombuffer(text + b"\t\t\t\t", np.uint8)
-        if len(text) == 4 * n - 1 and text[3::4] == b"\t" * (n - 1):  # 0|1 alone
-            first, mark, second, after = (letters[at : at + 4 * n : 4] for at in range(4))
-        else:
-            ends = np.flatnonzero(letters[:-3] == _TAB)
-            if len(ends) != n:
-                raise self._error(
-                    f"{len(ends):,} genotypes, and the file has {n:,} samples; the line is cut: "
-                    "copy or download the file again"
-                )
-            begins = np.concatenate([[0], ends[:-1] + 1])
-            first, mark, second, after = (letters[begins + at] for at in range(4))
-        if cells[8] != b"GT" and not cells[8].startswith(b"GT:"):
-            return None
-        phased, ends_after_one = mark == _BAR, (mark == _TAB) | (mark == _COLON)
-        two = (phased | (mark == _SLASH)) & ((after == _TAB) | (after == _COLON))
-        if (two | ends_after_one).all():
-            alleles: Any = np.stack([first, second]).view(np.int8) - np.int8(_ZERO)
-            alleles[1, ends_after_one] = ABSENT
-            phased |= ends_after_one
-        else:
-            alleles, phased = self._unusual(text)
-        if alleles.max(initial=0) > most:
-            raise self._error(f"a genotype has allele {alleles.max()}, and ALT has {most}")
-        if b":PS" in cells[8]:  # in sets whose phase to one another is unknown
-            phased = np.zeros(n, np.bool_)
-        if not phased.all():
-            phased |= ((alleles == alleles[0]) | (alleles == ABSENT)).all(0)
-        return alleles, phased
+        if alleles == 2 and len(text) == 4 * n - 1:
+            letters = np.frombuffer(text + b"\t", np.uint16)
+            if (letters.view(np.uint32) & _SAME).tobytes() == _PHASED * n:  # as most are
+                second = (letters & 1).astype(np.uint8)
+                copies = self._packed(second.reshape(1, -1, 2))
+                count = int(np.count_nonzero(second))
+                return np.concatenate([self._all & ~copies, copies]), [2 * n - count, count]
+        words = text.split(b"\t")
+        if len(words) != n:
+            raise self._error(
+                f"{len(words):,} genotypes, and the file has {n:,} samples; the line is cut: copy "
+                "or download the file again"
+            )
+        if b":" in cells[8]:
+            words = [word.partition(b":")[0] for word in words]
+        often = Counter(words)
+        kinds = {word: number for number, word in enumerate(often)}
+        table = np.zeros((alleles, len(kinds), 2), np.uint8)
+        counts = [0] * alleles
+        for word, number in kinds.items():
+            parts = re.split(rb"[|/]", word)
+            if not all(part == b"." or part.isdigit() for part in parts):
+                raise self._error(f"'{shown(_text(word))}' is no genotype, such as 0|1; correct it")
+            found = [0 if part == b"." else int(part) for part in parts]
+            if max(found) >= alleles:
+                raise self._error(f"a genotype has allele {max(found)}, and ALT has {alleles - 1}")
+            # Sets of PS have no phase to one another, and copies beyond two none here.
+            loose = b"/" in word or b":PS" in cells[8] or len(found) > 2
+            for copy in range(2):
+                table[found if loose else found[copy : copy + 1] or 0, number, copy] = 1
+            for allele, part in zip(found, parts, strict=True):
+                counts[allele] += often[word] * (part != b".")
+        return self._packed(table[:, list(map(kinds.__getitem__, words))]), counts
 
-    def _unusual(self, text: bytes) -> tuple[Any, Bools]:
-        """The same of genotypes with more than two copies, or alleles above 9."""
-        words = [word.split(b":", 1)[0] for word in text.split(b"\t")]
-        parts = [re.split(rb"[|/]", word) for word in words]
-        copies = max(map(len, parts))
-        if copies > PLOIDY:
-            raise self._error(f"a sample has {copies} copies, and kmatch takes {PLOIDY}")
-        alleles = np.full((copies, len(words)), ABSENT, np.int16)
-        try:
-            for number, each in enumerate(parts):
-                alleles[: len(each), number] = [-1 if part == b"." else int(part) for part in each]
-        except ValueError:
-            raise self._error("a genotype is none, such as 0|1; correct it") from None
-        return alleles, np.array([b"/" not in word for word in words])
+    def _packed(self, flags: Bytes) -> Words:
+        """Copies as bits, uint64[n, W], of the samples that count; flags: uint8[n, columns, 2]."""
+        return _words(flags if self._chosen is None else flags[:, self._chosen])
 
-    def _carriers(self, called: tuple[Any, Bools] | None, number: int) -> tuple[Longs, Bools]:
-        """The copies that carry an allele, int64[n], and whether they may be without, bool[n]."""
-        if called is None:
-            copies = PLOIDY * np.arange(max(len(self.samples), 1))
-            return copies, np.ones(len(copies), np.bool_)
-        alleles, phased = called
-        if self._chosen is not None:
-            alleles, phased = alleles[:, self._chosen], phased[self._chosen]
-        carried = alleles == number
-        sure = carried if phased.all() else carried & phased
-        copy, sample = divmod(np.flatnonzero(sure.reshape(-1)), len(phased))
-        copies, free = PLOIDY * sample + copy, np.zeros(len(copy), np.bool_)
-        loose = np.flatnonzero(carried.any(0) & ~phased) if sure is not carried else ()
-        if len(loose):
-            others = alleles[:, loose]
-            copy, sample = np.nonzero(others != ABSENT)
-            may = ((others <= 0) & (others != ABSENT)).any(0)[sample]
-            copies = np.concatenate([copies, PLOIDY * loose[sample] + copy])
-            free = np.concatenate([free, may])
-        return copies, free
+
+def _words(flags: Bytes) -> Words:
+    """Flags as bits, uint64[n, W]; flags: uint8[n, …]."""
+    packed = np.packbits(flags.reshape(len(flags), -1), axis=1, bitorder="little")
+    words = np.zeros((len(flags), -(-packed.shape[1] // 8)), np.uint64)
+    words.view(np.uint8)[:, : packed.shape[1]] = packed
+    return words
 
 
 def _text(word: bytes) -> str:
@@ -330,33 +346,21 @@ def _trimmed(place: int, ref: bytes, alt: bytes) -> tuple[int, int, bytes]:
     return place + begin, place + len(ref) - end, alt[begin : len(alt) - end]
 
 
-def _block(alleles: list[_Allele]) -> Block:
-    alleles.sort(key=lambda each: each[:3])
-    start, end, alt, name, af, line, place, ref, copies, free = zip(*alleles, strict=True)
-    copy = np.concatenate(copies)
-    small = copy.max() < 1 << 16  # sorted by digits, then
-    order = np.argsort(copy.astype(np.uint16) if small else copy, kind="stable")
-    allele = np.repeat(np.arange(len(alleles)), [len(each) for each in copies])
-    return Block(
-        *(np.array(start), np.array(end), list(alt), list(name), np.array(af, np.float64)),
-        *(np.array(line), np.array(place), list(ref)),
-        *(copy[order], allele[order], np.concatenate(free)[order]),
-    )
-
-
-def check_reference(block: Block, letters: Bytes, record: str, label: str) -> None:
+def check_reference(block: Block, letters: Bytes, label: str) -> None:
     """Raise InputError where a record, letters in any case, has another REF than a Block."""
-    bounds = bounds_of([len(ref) for ref in block.ref])
-    there = gather(letters, block.place, bounds) & 0xDF  # in upper case
+    refs = [site.alleles[0] for site in block.sites]
+    bounds = bounds_of([len(ref) for ref in refs])
+    there = gather(letters, block.place[:-1], bounds) & 0xDF  # in upper case
     there[there == ord("U")] = ord("T")
-    stated = np.frombuffer(b"".join(block.ref), np.uint8)
+    stated = np.frombuffer(b"".join(refs), np.uint8)
     # A genome may hide letters.
     known = np.isin(there, np.frombuffer(b"ACGT", np.uint8)) & (stated != ord("N"))
     if len(wrong := np.flatnonzero(known & (stated != there))):
         number = int(np.searchsorted(bounds, wrong[0], side="right")) - 1
         found = there[bounds[number] : bounds[number + 1]].tobytes().decode("latin-1")
+        site = block.sites[number]
         raise InputError(
-            f"{label}: line {block.line[number]:,}: REF of {record}:{block.place[number] + 1:,} is "
-            f"{shown(_text(block.ref[number]))}, and the genome has {shown(found)} there; is the "
+            f"{label}: line {site.line:,}: REF of {block.record}:{site.place + 1:,} is "
+            f"{shown(_text(refs[number]))}, and the genome has {shown(found)} there; is the "
             "file of another assembly?"
         )
