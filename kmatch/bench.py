@@ -206,7 +206,8 @@ def by_published(case: Case, engine: Any, algorithm: Algorithm) -> Answer:
         background = published.text(encode_text(case.background))
         parts = [published.hits(text, background, case.k)]
     elif case.command == "best":
-        parts = [([i], [0], [published.smallest(text, x)]) for i, x in enumerate(patterns)]
+        tables = [published.table(text, pattern, len(pattern)) for pattern in patterns]
+        parts = [([i], [0], [table.min()]) for i, table in enumerate(tables)]
     else:
         parts = list(published.windows(text, patterns, case.k))
     call = time.perf_counter() - began

@@ -223,8 +223,8 @@ def find_bounds(
 
     begin, end = _bounds(len(starts.masks), group)
     part = part_of(starts, begin, end)
-    chosen = choose_algorithm("primer", (), run)
-    bounds = raise_bounds(part, genomes.genome(0), k, options, chosen)
+    engine = choose_algorithm("primer", (), run)
+    bounds = raise_bounds(part, genomes.genome(0), k, options, engine)
     return bounds[: end - begin], Progress()
 
 

@@ -234,50 +234,30 @@ LARGE = [  # problem, (length, patterns, changes of each) or the patterns, k, op
 ]
 
 
+@pytest.fixture(scope="module")
+def genomes(records, tmp_path_factory):
+    """The records, and the same in a packed file."""
+    genome, path = kmatch.Genome.from_records(records), tmp_path_factory.mktemp("packed") / "genome"
+    with open(path, "wb") as handle:
+        write_packed(genome.parts(), handle, length=1 << 20, halo=2048)
+    return genome, kmatch.Genome(path)
+
+
 @on_a_gpu
 @pytest.mark.parametrize(("problem", "patterns", "k", "options"), LARGE)
-def test_large_texts(records, problem, patterns, k, options):
+def test_large_texts(genomes, records, problem, patterns, k, options, gpu):
+    """Once the genome is on the GPU, after its planes were dropped there, and packed."""
     if isinstance(patterns, tuple):
         patterns = cut(records, *patterns)
-    tables = {}
-    genome = kmatch.Genome.from_records(records)
-    for device in ("cpu", "cuda", "cuda"):  # the last finds the genome on the GPU
+    genome, in_file = genomes
+    tables = set()
+    for source, device in ((genome, "cpu"), *((x, "cuda") for x in (genome, genome, in_file))):
         table = io.StringIO()
-        getattr(kmatch, problem)(genome, patterns, *k, device=device, **options).to_bed(table)
-        tables[table.getvalue()] = device
-    assert len(tables) == 1
-
-
-@on_a_gpu
-def test_a_packed_file(records, tmp_path):
-    with open(tmp_path / "genome", "wb") as handle:
-        parts = kmatch.Genome.from_records(records).parts()
-        write_packed(parts, handle, length=1 << 20, halo=256)
-    genome, letters = kmatch.Genome(tmp_path / "genome"), kmatch.Genome.from_records(records)
-    patterns = [*cut(records, 20, 20, 2), "ACGRYTNNACGTTAGCANGG"]
-    searches = (
-        (kmatch.hamming, (4,), {}),
-        (kmatch.multi, (4,), {"pam": "NGG"}),
-        (kmatch.edit, (3,), {}),
-        (kmatch.edit, (1,), {"report": "loci"}),
-        (kmatch.best, (), {}),
-    )
-    for call, arguments, options in searches:
-        tables = set()
-        for source, device in ((letters, "cpu"), *((genome, x) for x in ("cuda", "cpu", "cuda"))):
-            table = io.BytesIO()
-            call(source, patterns, *arguments, device=device, **options).to_tsv(table)
-            tables.add(table.getvalue())
-        assert len(tables) == 1
-
-
-@on_a_gpu
-def test_planes_leave_the_gpu_when_it_is_full(records, gpu):
-    genome, patterns = kmatch.Genome.from_records(records), cut(records, 20, 3, 2)
-    first = rows(kmatch.hamming(genome, patterns, 3, device="cuda"))
+        getattr(kmatch, problem)(source, patterns, *k, device=device, **options).to_bed(table)
+        tables.add(table.getvalue())
     while gpu._release():
         pass
-    assert rows(kmatch.hamming(genome, patterns, 3, device="cuda")) == first
+    assert len(tables) == 1
 
 
 @on_a_gpu

@@ -2,20 +2,18 @@
 
 Each algorithm is a function
 
-    run(text, pattern, k) -> table
+    run(text, pattern, k, table)
 
-text: on the function's device (`cpu.HostText`, `cuda.DeviceText`); its `masks`, uint8[n],
-hold a set of bases a letter, 0 where nothing matches. pattern: masks, uint8[m], in host memory,
-m ≤ n; two letters match if their masks share a bit. k: int, the largest distance wanted, 0 ≤ k ≤ m.
+text: masks, uint8[n], a set of bases a letter, 0 where nothing matches; on CUDA a `DeviceText`.
+pattern: masks, uint8[m], in host memory, m ≤ n; two letters match if their masks share a bit. k:
+int, the largest distance wanted, 0 ≤ k ≤ m.
 
-The table has an entry for each window of the text (mismatches, int32[n − m + 1]) or for each end,
-the last letter of an occurrence (differences, int32[n]): the distance, or −1 where it exceeds k. A
-function for a panel takes patterns, uint8[r, m], and fills int32[r, n − m + 1].
+The table, on the function's device, has an entry for each window of the text (mismatches,
+int32[n − m + 1]) or for each end, the last letter of an occurrence (differences, int32[n]), which
+receives the distance, or −1 where it exceeds k. A function for a panel takes patterns,
+uint8[r, m], and fills int32[r, n − m + 1].
 
-For primers the function is run(target, background, k), both of them texts, and the table, int32[n],
-holds for each letter of the target the length of the shortest primer from there on, −1 for none.
-
-`text.table(shape)` makes the table, which `text.fetch` copies to the host. Kernels run inside
-`with text.timed():`, so that their time does not include copies. On CUDA they run in
-`text.stream`, and `text.put(array)` and `text.empty(shape, dtype)` give them further arrays.
+For primers the function is run(target, background, k, table), both of them texts, and the table,
+int32[n], receives for each letter of the target the length of the shortest primer from there on,
+−1 for none.
 """

@@ -8,7 +8,6 @@ from kmatch.errors import DeviceError, InputError
 
 if TYPE_CHECKING:
     from kmatch.engine.engine import Engine
-    from kmatch.published.search import Published
     from kmatch.search.query import Run
     from kmatch.sequences.patterns import Pattern
 
@@ -126,8 +125,8 @@ def find(command: str, name: str) -> Algorithm | None:
 
 def choose_algorithm(
     command: str, patterns: "Sequence[Pattern]", run: "Run", work: int | None = None
-) -> "tuple[Engine, Published | None]":
-    """The engine of a search, and a published algorithm on its device, None for `bitplane`.
+) -> "Engine":
+    """The engine of a search: that of a device, or of a published algorithm there.
 
     run: how the search runs; `auto` is the CPU for algorithms that only run there; work: as for
     `choose_engine`. Raises InputError for an unknown name and for patterns that the algorithm's
@@ -139,7 +138,7 @@ def choose_algorithm(
     name, device = run.algorithm, run.device
     algorithm = find(command, name)
     if algorithm is None:
-        return choose_engine(device, run.threads, work), None
+        return choose_engine(device, run.threads, work)
     if device == "auto" and "cuda" not in algorithm.devices:
         device = "cpu"
     engine = choose_engine(device, run.threads)
@@ -158,4 +157,4 @@ def choose_algorithm(
             )
     from kmatch.published.search import Published
 
-    return engine, Published(engine, algorithm)
+    return Published(engine, algorithm)

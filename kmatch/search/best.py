@@ -60,7 +60,7 @@ class BestSearch(Search[HitBatch]):
         self._patterns, self._strand = query.patterns, query.strand
         self._rules = Rules(ends=query.ends)
         work = work_of(genomes.expected_letters, self._patterns.lengths, query.strand)
-        self.engine, self._published = choose_algorithm("best", self._patterns, run, work)
+        self.engine = choose_algorithm("best", self._patterns, run, work)
         self._panel = build_reading_panel(self._patterns, query.strand)
 
     def _find(self, genome: Genome) -> Iterable[HitBatch]:
@@ -75,10 +75,7 @@ class BestSearch(Search[HitBatch]):
         circular, longest = self.genomes.circular, int(panel.lengths.max())
         circles = Circles(circular, 2 * longest, unrolled=True) if circular else None
         chunks = self.chunks(self._chunking(longest, longest), genome, circles)
-        if self._published:
-            found = self._published.smallest_distances(chunks, panel, patterns)
-        else:
-            found = smallest_distances(chunks, panel, patterns, engine)
+        found = smallest_distances(chunks, panel, patterns, engine)
         # An alignment may have gone round a short circle more than once.
         if self._rules.bind_alignments or (circles and 0 < circles.shortest < 2 * longest):
             found = self._kept(genome, found)
@@ -94,9 +91,8 @@ class BestSearch(Search[HitBatch]):
 
     def _chunking(self, longest: int, k: int) -> Chunking:
         """The Chunking for occurrences of up to `longest` letters within k: often one for all."""
-        layout = (self._published or self.engine).layout
         # An alignment across the gap between records costs at least the gap.
-        plan = plan_reading(longest, k, int(self._panel.lengths.max()), layout)
+        plan = plan_reading(longest, k, int(self._panel.lengths.max()), self.engine.layout)
         return Chunking(plan, self.engine, self.engine.layout.reading_words)
 
     def _within(
@@ -119,8 +115,6 @@ class BestSearch(Search[HitBatch]):
         aligned: bool = False,
     ) -> DifferenceSearch:
         search = (panel, limits, report, self._rules)
-        if self._published:
-            return self._published.difference_search(*search, aligned)
         return DifferenceSearch(self.engine, *search, self.run.way, aligned)
 
     def _kept(self, genome: Genome, least: Longs) -> Longs:

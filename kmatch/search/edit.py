@@ -32,13 +32,12 @@ class EditSearch(Search[HitBatch]):
         self._report = query.report or ("ends" if self._rules.pams else "minima")
         check_choice("report", self._report, REPORTS)
         work = work_of(genomes.expected_letters, lengths, query.strand)
-        self.engine, self._published = choose_algorithm("edit", query.patterns, run, work)
+        self.engine = choose_algorithm("edit", query.patterns, run, work)
         reach = self._rules.reach
         self._panel = panel = build_reading_panel(query.patterns, query.strand, self._rules.leads)
         self._limits = np.minimum(distances, k)[panel.pattern]
-        layout = (self._published or self.engine).layout
         longest, gap = int(panel.lengths.max()) + reach, max(k + 1, reach)
-        plan = plan_reading(longest, k, gap, layout)
+        plan = plan_reading(longest, k, gap, self.engine.layout)
         self._chunking = Chunking(plan, self.engine, self.engine.layout.reading_words)
         self._search = self._make(self._report)
         self._reading = Reading(longest + k, lengths, self._rules, self._make)
@@ -47,8 +46,6 @@ class EditSearch(Search[HitBatch]):
         # Alignments alone say which of several PAMs stands beside a hit.
         aligned = self.run.aligned or self._rules.unequal
         search = (self._panel, self._limits, report, self._rules)
-        if self._published:
-            return self._published.difference_search(*search, aligned)
         return DifferenceSearch(self.engine, *search, self.run.way, aligned)
 
     def _find(self, genome: Genome) -> Iterable[HitBatch]:

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs, bounds_of
+from kmatch.engine.engine import Engine
 from kmatch.engine.types import FRESH, UNKNOWN, Starts
 from kmatch.errors import BACKGROUND_STRANDS, InputError, check_choice, check_limits, checked_count
 from kmatch.genome import Genome
@@ -202,15 +203,13 @@ class PrimerSearch:
         self.progress = Progress()
         self.progress.add(self.starts.spans)
         self._search, self._run = (self.starts.known, background, k, options), run
-        self.engine = run.cluster
-        if not run.cluster:
-            self.engine, self._published = choose_algorithm("primer", (), run)
+        self.engine = run.cluster or choose_algorithm("primer", (), run)
 
     def __iter__(self) -> Iterator[PrimerBatch]:
         if self._run.cluster:
             self._run.cluster.raise_bounds(*self._search, self._run, self.progress)
         else:
-            raise_bounds(*self._search, (self.engine, self._published), self.progress.hear)
+            raise_bounds(*self._search, self.engine, self.progress.hear)
         yield from self.starts.batches()
 
 
@@ -219,21 +218,19 @@ def raise_bounds(
     background: Genome,
     k: int,
     options: PrimerOptions,
-    chosen: tuple[Any, Any],
+    engine: Engine,
     hear: Hear | None = None,
 ) -> Longs:
     """Raise the bounds of Starts, in place, to what a background requires; returns them.
 
-    chosen: as `choose_algorithm` gives it; hear: of the bytes searched.
+    hear: of the bytes searched.
     """
-    engine, published = chosen
-    extend = (published or engine).extend_primers
     done = 0
     for columns, read, size in background_parts(
         background, wanted_strands(options.background_strand)
     ):
         tell = partial(_tell, hear, done, read, size)
-        extend(starts, columns, k, on_progress=tell)
+        engine.extend_primers(starts, columns, k, on_progress=tell)
         done = read
     return starts.bounds
 

@@ -68,20 +68,16 @@ class WindowSearch(Search[HitBatch]):
         patterns, distances = query.patterns, checked_distances(query)
         pams = load_pams(query.pam, query.pam_side)
         work = work_of(genomes.expected_letters, patterns.lengths, query.strand)
-        self.engine, published = choose_algorithm(query.problem, patterns, run, work)
+        self.engine = choose_algorithm(query.problem, patterns, run, work)
         self._ways: list[tuple[Longs, Any]] = []  # numbers of patterns, and how they are searched
         for k in sorted(set(distances.tolist())):
             numbers = np.flatnonzero(distances == k)
             part = query._replace(patterns=patterns.take(numbers), k=k)
-            if published:
-                self._ways.append((numbers, published.windows_search(part, pams, run.aligned)))
-                continue
             for some, way in _ways(self.engine, part, pams, run):
                 self._ways.append((numbers[some], way))
         self._longest = max(int(way.panel.lengths.max()) for _, way in self._ways)
         queries = sum(way.queries for _, way in self._ways)
-        layout = (published or self.engine).layout
-        plan = plan_chunks(self._longest, int(distances.max()), queries, layout)
+        plan = plan_chunks(self._longest, int(distances.max()), queries, self.engine.layout)
         self._chunking = Chunking(plan, self.engine)
 
     def _find(self, genome: Genome) -> Iterable[HitBatch]:

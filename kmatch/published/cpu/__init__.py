@@ -1,14 +1,12 @@
-"""Published algorithms on the CPU, and a text in host memory, as they take it."""
+"""Published algorithms on the CPU, and the threads that they run on."""
 
 import os
 from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from typing import Any
 
 import numba
-import numpy as np
 
-from kmatch.arrays import Bytes, Ints
 from kmatch.errors import DeviceError
 
 
@@ -45,18 +43,3 @@ def check_forks() -> None:
             "published algorithms cannot use threads in this process: it was forked by one that "
             "had used them; start processes by 'spawn' or 'forkserver', or use algorithm 'bitplane'"
         )
-
-
-class HostText:
-    """masks: uint8[n], a set of bases a letter; timed(): a context in which kernels run."""
-
-    def __init__(self, masks: Bytes, timed: Callable[[], AbstractContextManager[None]]) -> None:
-        self.masks, self.timed = masks, timed
-
-    def table(self, shape: int | tuple[int, ...]) -> Ints:
-        """int32[shape] for results."""
-        return np.empty(shape, np.int32)
-
-    def fetch(self, table: Ints) -> Ints:
-        """A table in host memory."""
-        return table

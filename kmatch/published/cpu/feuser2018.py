@@ -11,35 +11,27 @@ import numba
 import numpy as np
 from numba import prange
 
-from kmatch.arrays import Ints
+from kmatch.arrays import Bytes, Ints
 from kmatch.jit.kernels import hosted, kernel, parallel
-from kmatch.published.cpu import HostText
 
 STRIP = 64  # rows of D held at a time
 NONE = -1
 
 
-def conventional(target: HostText, background: HostText, k: int) -> Ints:
+def conventional(target: Bytes, background: Bytes, k: int, table: Ints) -> None:
     """Matrix D row by row, up to the first row that is k or more throughout (optimization 1).
 
     Coarse-grained: a matrix a thread.
     """
-    return _coarse(target, background, k, False)
+    _all_starts(target, background, k, False, table)
 
 
-def alternative(target: HostText, background: HostText, k: int) -> Ints:
+def alternative(target: Bytes, background: Bytes, k: int, table: Ints) -> None:
     """Matrix L column by column, up to the first cell at the end of α (optimization 2).
 
     Coarse-grained: a matrix a thread.
     """
-    return _coarse(target, background, k, True)
-
-
-def _coarse(target: HostText, background: HostText, k: int, by_diagonals: bool) -> Ints:
-    table = target.table(len(target.masks))
-    with target.timed():
-        _all_starts(target.masks, background.masks, k, by_diagonals, table)
-    return table
+    _all_starts(target, background, k, True, table)
 
 
 @parallel
@@ -109,22 +101,15 @@ def _column(letters, background, k, first, last, before, here):
     return largest
 
 
-def conventional_fine(target: HostText, background: HostText, k: int) -> Ints:
+@hosted
+def conventional_fine(target, background, k, table):
     """Matrix D by anti-diagonals, whose cells do not wait for one another.
 
     Strips of rows make it possible to stop at a row that is k or more throughout (optimization 4 by
     way of 1). Their anti-diagonals are too short to be worth more than one thread.
     """
-    table = target.table(len(target.masks))
-    rows = np.empty((STRIP + 1, len(background.masks) + 1), np.int32)
-    with target.timed():
-        _starts_by_strips(target.masks, background.masks, k, rows, table)
-    return table
-
-
-@hosted
-def _starts_by_strips(target, background, k, rows, table):
     n = len(background)
+    rows = np.empty((STRIP + 1, n + 1), np.int32)
     table[:] = NONE
     for r in range(len(target)):
         rows[0] = 0
@@ -154,25 +139,20 @@ def _fill(target, background, at, step, strip, rows):
         rows[i, j] = min(min(rows[i, j - 1], rows[i - 1, j]) + 1, rows[i - 1, j - 1] + differs)
 
 
-def alternative_fine(target: HostText, background: HostText, k: int) -> Ints:
+def alternative_fine(target: Bytes, background: Bytes, k: int, table: Ints) -> None:
     """Matrix L by columns, whose cells are shared out to the threads (Fig. 4(b)).
 
     Every thread keeps the largest row that it finds, and the largest of these is c (optimization
     3).
     """
-    table = target.table(len(target.masks))
-    columns = np.empty((2, len(background.masks) + k + 2), np.int32)
-    parts = numba.get_num_threads()
-    with target.timed():
-        _starts_by_columns(target.masks, background.masks, k, parts, columns, table)
-    return table
+    _starts_by_columns(target, background, k, numba.get_num_threads(), table)
 
 
 @parallel
-def _starts_by_columns(target, background, k, parts, columns, table):
+def _starts_by_columns(target, background, k, parts, table):
     n = len(background)
+    columns, largest = np.empty((2, n + k + 2), np.int32), np.empty(parts, np.int64)
     table[:] = NONE
-    largest = np.empty(parts, np.int64)
     for r in range(len(target)):
         columns[:] = -1
         e, c = 0, 0

@@ -13,7 +13,6 @@ from numba import prange
 from kmatch.arrays import Bytes, Ints
 from kmatch.jit import entry
 from kmatch.jit.kernels import hosted, kernel, parallel
-from kmatch.published.cpu import HostText
 
 WIDTH = 4096  # columns of d held at a time
 TOO_FAR = -1
@@ -21,24 +20,20 @@ TOO_FAR = -1
 _slide_all = entry(__name__, "_slide")
 
 
-def diagonal(text: HostText, pattern: Bytes, k: int) -> Ints:
+def diagonal(text: Bytes, pattern: Bytes, k: int, table: Ints) -> None:
     """The parallel algorithm of section V, for the DMM: d itself, an anti-diagonal at a time.
 
     d is held a panel of columns at a time, of which the last is the next one's first. One thread
     computes all cells of a step, which do not wait for one another.
     """
-    n = len(text.masks)
-    d = np.empty((len(pattern) + 1, min(WIDTH, n + 1)), np.int32)
-    table = text.table(n)
-    with text.timed():
-        d[0], d[:, 0] = 0, np.arange(len(d))
-        for first in range(0, n, WIDTH - 1):
-            letters = text.masks[first : first + WIDTH - 1]
-            _fill_diagonally(letters, pattern, d)
-            last = d[-1, 1 : len(letters) + 1]
-            table[first : first + len(letters)] = np.where(last <= k, last, TOO_FAR)
-            d[:, 0] = d[:, len(letters)]
-    return table
+    d = np.empty((len(pattern) + 1, min(WIDTH, len(text) + 1)), np.int32)
+    d[0], d[:, 0] = 0, np.arange(len(d))
+    for first in range(0, len(text), WIDTH - 1):
+        letters = text[first : first + WIDTH - 1]
+        _fill_diagonally(letters, pattern, d)
+        last = d[-1, 1 : len(letters) + 1]
+        table[first : first + len(letters)] = np.where(last <= k, last, TOO_FAR)
+        d[:, 0] = d[:, len(letters)]
 
 
 @hosted
@@ -51,24 +46,22 @@ def _fill_diagonally(text, pattern, d):
             d[i, j] = min(d[i, j - 1] + 1, d[i - 1, j] + 1, d[i - 1, j - 1] + differs)
 
 
-def slid(text: HostText, pattern: Bytes, k: int) -> Ints:
+def slid(text: Bytes, pattern: Bytes, k: int, table: Ints) -> None:
     """The algorithm of Theorem 5, for the UMM: the slid matrix s, s[i+j][j] = d[i][j], of which
     three rows are kept, on one thread."""
-    rows, table = np.empty((3, len(pattern)), np.int32), text.table(len(text.masks))
-    with text.timed():
-        _slide_all(text.masks, pattern, k, 0, rows, table)
-    return table
+    _slide_all(text, pattern, k, 0, table)
 
 
 @kernel
-def _slide(text, pattern, k, first, rows, table):
-    """Fill table, int32[n], from `first` on; rows: int32[3, m], the array s', where column j of s
-    is column j mod m.
+def _slide(text, pattern, k, first, table):
+    """Fill table, int32[n], from `first` on, by three rows of the array s', where column j of s is
+    column j mod m.
 
     s[step+1][j] by formulas (3) to (5) from s[step][j−1], s[step][j] and s[step−1][j−1]; s[j][j] is
     0 and s[i][0] is i, neither of which is kept.
     """
     n, m = len(text), len(pattern)
+    rows = np.empty((3, m), np.int32)
     for step in range(1, n + m):
         here, before, twice = rows[(step + 1) % 3], rows[step % 3], rows[(step - 1) % 3]
         least = max(1, step - m + 1)
@@ -88,24 +81,15 @@ def _slide(text, pattern, k, first, rows, table):
             table[j - 1] = distance if distance <= k else TOO_FAR
 
 
-def partition(text: HostText, pattern: Bytes, k: int) -> Ints:
+@parallel
+def partition(text, pattern, k, table):
     """The improved algorithm of section VII, Theorem 6: a window of 3m letters for every m letters,
     each on its own by the slid matrix.
 
     An occurrence no farther than m is at most 2m letters long, so a window has all those that end
     in its last third; the first one has those in all of it.
     """
-    n, m = len(text.masks), len(pattern)
-    table = text.table(n)
-    with text.timed():
-        _windows(text.masks, pattern, k, max(-(-n // m) - 2, 1), table)
-    return table
-
-
-@parallel
-def _windows(text, pattern, k, windows, table):
-    m = len(pattern)
-    for window in prange(windows):
-        first, last = window * m, min((window + 3) * m, len(text))
-        rows = np.empty((3, m), np.int32)
-        _slide(text[first:last], pattern, k, 2 * m if window else 0, rows, table[first:last])
+    n, m = len(text), len(pattern)
+    for window in prange(max(-(-n // m) - 2, 1)):
+        first, last = window * m, min((window + 3) * m, n)
+        _slide(text[first:last], pattern, k, 2 * m if window else 0, table[first:last])

@@ -10,7 +10,6 @@ from numpy.typing import DTypeLike, NDArray
 
 from kmatch.arrays import Bytes, Ints
 from kmatch.jit.kernels import hosted
-from kmatch.published.cpu import HostText
 
 ROWS = 9  # of a look-up table: 1, 2, 4 and 8 are the masks of the bases, 0 is no base
 
@@ -87,7 +86,8 @@ def shift_add_table(pattern: Bytes) -> ShiftAdd:
 
 
 @hosted
-def _naive(text, patterns, k, result):
+def naive(text, patterns, k, result):
+    """The naive algorithm of Table 3: Eq. 1 position by position, pattern by pattern."""
     r, m = patterns.shape
     for i in range(result.shape[1]):
         for q in range(r):
@@ -95,15 +95,6 @@ def _naive(text, patterns, k, result):
             for j in range(m):
                 mismatches += (text[i + j] & patterns[q, j]) == 0
             result[q, i] = mismatches if mismatches <= k else -1
-
-
-def naive(text: HostText, patterns: Bytes, k: int) -> Ints:
-    """The naive algorithm of Table 3: Eq. 1 position by position, pattern by pattern."""
-    r, m = patterns.shape
-    result = text.table((r, len(text.masks) - m + 1))
-    with text.timed():
-        _naive(text.masks, patterns, k, result)
-    return result
 
 
 @hosted
@@ -121,18 +112,13 @@ def _shift_add(text, memory, m, k, result):
             result[i + 1 - m] = mismatches if mismatches <= k else -1
 
 
-def shift_add(text: HostText, pattern: Bytes, k: int) -> Ints:
+def shift_add(text: Bytes, pattern: Bytes, k: int, result: Ints) -> None:
     """The shift-add algorithm of Baeza-Yates and Gonnet, the paper's [8].
 
     A counter of b bits (Eq. 2) for every prefix of the pattern: a letter shifts the state by
     one counter and adds its table entry; the last counter is then the distance of the pattern.
     """
-    m = len(pattern)
-    memory = shift_add_table(pattern)
-    result = text.table(len(text.masks) - m + 1)
-    with text.timed():
-        _shift_add(text.masks, memory, m, k, result)
-    return result
+    _shift_add(text, shift_add_table(pattern), len(pattern), k, result)
 
 
 @hosted
@@ -152,13 +138,8 @@ def _pmasm(text, table, size, counters, k, result):
                 result[q, i] = mismatches if mismatches <= k else -1
 
 
-def pmasm(text: HostText, patterns: Bytes, k: int) -> Ints:
+def pmasm(text: Bytes, patterns: Bytes, k: int, result: Ints) -> None:
     """PMASM on one CPU thread: section 5.3.1 with a loop instead of threads, 64-bit words."""
-    r, m = patterns.shape
     memory = look_up_memory(patterns, np.uint64)
-    by_word = memory.table.reshape(m, ROWS, memory.words).transpose(2, 0, 1)
-    result = text.table((r, len(text.masks) - m + 1))
-    with text.timed():
-        table = np.ascontiguousarray(by_word)
-        _pmasm(text.masks, table, memory.size, memory.counters, np.int64(k), result)
-    return result
+    by_word = memory.table.reshape(patterns.shape[1], ROWS, memory.words).transpose(2, 0, 1)
+    _pmasm(text, np.ascontiguousarray(by_word), memory.size, memory.counters, k, result)

@@ -11,21 +11,13 @@ from numba import prange
 
 from kmatch.arrays import Bytes, Ints
 from kmatch.jit.kernels import hosted, parallel
-from kmatch.published.cpu import HostText
 
 TOO_FAR = -1
 
 
-def sequential(text: HostText, pattern: Bytes, k: int) -> Ints:
-    """Equation (1), one cell after the other: the paper's ASM_CPU."""
-    table = text.table(len(text.masks))
-    with text.timed():
-        _columns(text.masks, pattern, k, table)
-    return table
-
-
 @hosted
-def _columns(text, pattern, k, table):
+def sequential(text, pattern, k, table):
+    """Equation (1), one cell after the other: the paper's ASM_CPU."""
     column = np.arange(len(pattern) + 1).astype(np.int32)
     for j in range(len(text)):
         above_left = above = np.int32(0)
@@ -40,17 +32,12 @@ def _columns(text, pattern, k, table):
         table[j] = above if above <= k else TOO_FAR
 
 
-def row(text: HostText, pattern: Bytes, k: int) -> Ints:
+def row(text: Bytes, pattern: Bytes, k: int, table: Ints) -> None:
     """Algorithm 1, PASM: the cells of a row in parallel."""
     alphabet, letters = np.unique(pattern, return_inverse=True)
-    n = len(text.masks)
-    matches = np.empty((len(alphabet), n + 1), np.int32)
-    rows = np.empty((2, n + 2), np.int32)
-    table = text.table(n)
-    with text.timed():
-        find_matches(text.masks, alphabet, matches)
-        _rows(letters, matches, k, rows, table)
-    return table
+    matches = np.empty((len(alphabet), len(text) + 1), np.int32)
+    find_matches(text, alphabet, matches)
+    _rows(letters, matches, k, np.empty((2, len(text) + 2), np.int32), table)
 
 
 @parallel

@@ -22,6 +22,9 @@ class DeviceText:
         self.masks = self.put(masks)
         self._table: DeviceArray = None
 
+    def __len__(self) -> int:
+        return len(self.masks)
+
     def launch(
         self, kernel: Any, blocks: Any, threads: Any, *arguments: Any, shared: int = 0
     ) -> None:

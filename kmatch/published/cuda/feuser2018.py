@@ -21,10 +21,11 @@ AHEAD = 3  # letters fetched for each difference, the paper's constant c
 NONE = -1
 
 
-def conventional_fine(target: DeviceText, background: DeviceText, k: int) -> DeviceArray:
+def conventional_fine(
+    target: DeviceText, background: DeviceText, k: int, table: DeviceArray
+) -> None:
     """Matrix D in tiles of rows, by anti-diagonals: optimizations 1, 3, 4 and 5."""
-    starts, n = len(target.masks), len(background.masks)
-    table = target.table(starts)
+    starts, n = len(target), len(background)
     batch = max(min(BATCH, starts, ROWS_BYTES // (4 * n + 4)), 1)
     rows = target.empty((batch, n + 1), np.int32)
     stop = target.put(np.full(1, starts))
@@ -33,7 +34,6 @@ def conventional_fine(target: DeviceText, background: DeviceText, k: int) -> Dev
             _conventional[min(batch, starts - first), THREADS, target.stream](
                 target.masks, background.masks, k, first, rows, stop, table
             )
-    return table
 
 
 @kept()
@@ -96,7 +96,9 @@ def _conclude(r, m, c, stop, table):
         cuda.atomic.min(stop, 0, r)
 
 
-def alternative_fine(target: DeviceText, background: DeviceText, k: int) -> DeviceArray:
+def alternative_fine(
+    target: DeviceText, background: DeviceText, k: int, table: DeviceArray
+) -> None:
     """Matrix L in tiles of diagonals, by columns: optimizations 3, 4, 5 and 6.
 
     Raises InputError for a k of which shared memory cannot hold the cells
@@ -108,8 +110,7 @@ def alternative_fine(target: DeviceText, background: DeviceText, k: int) -> Devi
             f"k = {k} is too large for algorithm 'alternative-fine' on a GPU, whose shared memory "
             f"holds {(SHARED_WORDS - 3 * THREADS - 5) // 4}; use conventional-fine"
         )
-    starts = len(target.masks)
-    table = target.table(starts)
+    starts = len(target)
     stop = target.put(np.full(1, starts))
     ahead = min(-(-AHEAD * k // THREADS) * THREADS, (SHARED_WORDS - fixed) // 2)
     shared = 4 * (fixed + 2 * ahead)
@@ -118,7 +119,6 @@ def alternative_fine(target: DeviceText, background: DeviceText, k: int) -> Devi
             _alternative[min(BATCH, starts - first), THREADS, target.stream, shared](
                 target.masks, background.masks, k, first, ahead, stop, table
             )
-    return table
 
 
 @cuda.jit(device=True)

@@ -29,12 +29,10 @@ def each_thread(text, pattern, k, result):
         result[i] = int32(mismatches) if mismatches <= uint64(k) else int32(-1)
 
 
-def thread(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
+def thread(text: DeviceText, pattern: Bytes, k: int, result: DeviceArray) -> None:
     """Algorithm 2, Thread Parallel Algorithm: a thread a position, n − m + 1 of them."""
-    positions = len(text.masks) - len(pattern) + 1
-    letters, result = text.put(pattern), text.table(positions)
-    text.launch(each_thread, -(-positions // BLOCK_DIM), BLOCK_DIM, text.masks, letters, k, result)
-    return result
+    grid = -(-len(result) // BLOCK_DIM), BLOCK_DIM
+    text.launch(each_thread, *grid, text.masks, text.put(pattern), k, result)
 
 
 @kept()
@@ -57,17 +55,14 @@ def _block_thread(text, pattern, k, half, result):
         result[i] = num[0] if num[0] <= k else -1
 
 
-def block_thread(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
+def block_thread(text: DeviceText, pattern: Bytes, k: int, result: DeviceArray) -> None:
     """Algorithm 4, Block-Thread Parallel Algorithm: a block of m threads a position.
 
     The threads sum `num` pairwise in shared memory; m is at most the threads of a block, 1024.
     """
     m = len(pattern)
-    positions = len(text.masks) - m + 1
-    letters, result = text.put(pattern), text.table(positions)
-    half = 1 << (m - 1).bit_length() >> 1
-    text.launch(_block_thread, positions, m, text.masks, letters, k, half, result, shared=4 * m)
-    return result
+    arguments = text.masks, text.put(pattern), k, 1 << (m - 1).bit_length() >> 1, result
+    text.launch(_block_thread, len(result), m, *arguments, shared=4 * m)
 
 
 @kept()
@@ -101,15 +96,12 @@ def _opt_block_thread(text, pattern, k, result):
 
 
 def opt_block_thread(
-    text: DeviceText, pattern: Bytes, k: int, block_dim: int = BLOCK_DIM
-) -> DeviceArray:
+    text: DeviceText, pattern: Bytes, k: int, result: DeviceArray, block_dim: int = BLOCK_DIM
+) -> None:
     """Algorithm 6, OPT-Block-Thread Parallel Algorithm: ⌈(n − m + 1) / BlockDim⌉ blocks.
 
     Shared memory holds P′ and T′, BlockDim + 2m − 1 bytes.
     """
-    m = len(pattern)
-    positions = len(text.masks) - m + 1
-    arguments = text.masks, text.put(pattern), k, text.table(positions)
-    blocks, shared = -(-positions // block_dim), block_dim + 2 * m - 1
+    blocks, shared = -(-len(result) // block_dim), block_dim + 2 * len(pattern) - 1
+    arguments = text.masks, text.put(pattern), k, result
     text.launch(_opt_block_thread, blocks, block_dim, *arguments, shared=shared)
-    return arguments[-1]

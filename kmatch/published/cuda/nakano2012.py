@@ -21,7 +21,7 @@ SHARED_CELLS = 48 * 1024 // 4  # int32 that a block may have in shared memory
 WINDOW_THREADS = 256  # of a block, where windows are short
 
 
-def diagonal(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
+def diagonal(text: DeviceText, pattern: Bytes, k: int, table: DeviceArray) -> None:
     """The parallel algorithm of section V by one block, with d in shared memory as on a DMM.
 
     m threads take an anti-diagonal. Rows of d are a multiple of the banks long, so neighbours on an
@@ -30,36 +30,32 @@ def diagonal(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
     banks for m ≤ 191.
     """
     m = len(pattern)
-    letters, table = text.put(pattern), text.table(len(text.masks))
     width = SHARED_CELLS // (m + 1) // WARP * WARP
-    arguments, shared = (text.masks, letters, k, width, table), 4 * width * (m + 1)
+    arguments, shared = (text.masks, text.put(pattern), k, width, table), 4 * width * (m + 1)
     text.launch(_diagonals, 1, _threads(m), *arguments, shared=shared)
-    return table
 
 
-def slid(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
+def slid(text: DeviceText, pattern: Bytes, k: int, table: DeviceArray) -> None:
     """The algorithm of Theorem 5 by one block, with three rows of s in global memory as on a UMM.
 
     Neighbouring threads have neighbouring columns, modulo m.
     """
     m = len(pattern)
-    rows, table = text.empty(3 * m, np.int32), text.table(len(text.masks))
+    rows = text.empty(3 * m, np.int32)
     text.launch(_slide, 1, _threads(m), text.masks, text.put(pattern), k, rows, table)
-    return table
 
 
-def partition(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
+def partition(text: DeviceText, pattern: Bytes, k: int, table: DeviceArray) -> None:
     """The improved algorithm of section VII, Theorem 6: n threads, m for a window of 3m letters.
 
     Blocks take whole windows, and keep their part of the combined s' of 3n in shared memory, which
     holds 3m cells for m ≤ 4096.
     """
-    n, m = len(text.masks), len(pattern)
-    windows, together = max(-(-n // m) - 2, 1), max(WINDOW_THREADS // m, 1)
+    m = len(pattern)
+    windows, together = max(-(-len(text) // m) - 2, 1), max(WINDOW_THREADS // m, 1)
     grid = -(-windows // together), (min(m, MOST_THREADS), together)
-    arguments = text.masks, text.put(pattern), k, windows, text.table(n)
+    arguments = text.masks, text.put(pattern), k, windows, table
     text.launch(_windows, *grid, *arguments, shared=4 * 3 * m * together)
-    return arguments[-1]
 
 
 def _threads(m: int) -> int:

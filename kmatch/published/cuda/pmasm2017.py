@@ -17,7 +17,7 @@ from kmatch.engine.cuda.driver import DeviceArray, cuda, kept
 from kmatch.engine.cuda.words import smaller
 from kmatch.published.cpu.pmasm2017 import ROWS, LookUp, look_up_memory, shift_add_table
 from kmatch.published.cuda import DeviceText
-from kmatch.published.cuda.liu2012 import each_thread
+from kmatch.published.cuda.liu2012 import thread
 
 THREADS = 256
 MOST_WORDS = 8
@@ -26,13 +26,10 @@ LETTERS = uint64(ROWS)
 ZERO, ONE = uint64(0), uint64(1)
 
 
-def naive(text: DeviceText, patterns: Bytes, k: int) -> DeviceArray:
+def naive(text: DeviceText, patterns: Bytes, k: int, result: DeviceArray) -> None:
     """The naive algorithm of Table 3 on CUDA: a thread per position, pattern by pattern."""
-    result, positions = _result_table(text, patterns)
-    for pattern, row in zip(patterns, result, strict=True):
-        letters = text.put(pattern)
-        text.launch(each_thread, -(-positions // THREADS), THREADS, text.masks, letters, k, row)
-    return result
+    for row, pattern in enumerate(patterns):
+        thread(text, pattern, k, result[row])
 
 
 class ShiftAdd(NamedTuple):
@@ -72,25 +69,18 @@ def make_shift_add(words: int) -> Any:
     return kernel
 
 
-def shift_add(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
+def shift_add(text: DeviceText, pattern: Bytes, k: int, result: DeviceArray) -> None:
     """Shift-add, the paper's [8], on CUDA: a thread per stretch of positions, after m − 1 letters.
 
     The paper does not say how its own shift-add was made parallel.
     """
-    m = len(pattern)
-    memory = shift_add_table(pattern)
-    positions, stretch = len(text.masks) - m + 1, max(SHORTEST_STRETCH, 2 * m)
-    table, result = text.put(memory.table), text.table(positions)
-    blocks = -(-positions // (stretch * THREADS))
+    m, memory = len(pattern), shift_add_table(pattern)
+    stretch = max(SHORTEST_STRETCH, 2 * m)
+    grid = -(-len(result) // (stretch * THREADS)), THREADS
     shape = ShiftAdd(memory.size, memory.top, memory.full, m, k, stretch)
-    text.launch(make_shift_add(memory.words), blocks, THREADS, text.masks, table, shape, result)
-    return result
-
-
-def _result_table(text: DeviceText, patterns: Bytes) -> tuple[DeviceArray, int]:
-    r, m = patterns.shape
-    positions = len(text.masks) - m + 1
-    return text.table((r, positions)), positions
+    text.launch(
+        make_shift_add(memory.words), *grid, text.masks, text.put(memory.table), shape, result
+    )
 
 
 def _passes(
@@ -151,25 +141,25 @@ def make_thread(words: int, shared: bool) -> Any:
     return kernel
 
 
-def pmasm_thread(text: DeviceText, patterns: Bytes, k: int) -> DeviceArray:
+def pmasm_thread(text: DeviceText, patterns: Bytes, k: int, result: DeviceArray) -> None:
     """Thread PMASM (5.3.1, Fig. 3): thread i adds the fb_vectors of its m letters and levels."""
-    return _by_threads(text, patterns, k, False)
+    _by_threads(text, patterns, k, result, False)
 
 
-def pmasm_shared(text: DeviceText, patterns: Bytes, k: int) -> DeviceArray:
+def pmasm_shared(text: DeviceText, patterns: Bytes, k: int, result: DeviceArray) -> None:
     """Shared-mem PMASM (5.3.3): as thread PMASM, from the block's q + m − 1 letters in shared
     memory."""
-    return _by_threads(text, patterns, k, True)
+    _by_threads(text, patterns, k, result, True)
 
 
-def _by_threads(text: DeviceText, patterns: Bytes, k: int, shared: bool) -> DeviceArray:
-    result, positions = _result_table(text, patterns)
+def _by_threads(
+    text: DeviceText, patterns: Bytes, k: int, result: DeviceArray, shared: bool
+) -> None:
     m = patterns.shape[1]
-    grid, size = (-(-positions // THREADS), THREADS), (THREADS + m - 1) * shared
+    grid, size = (-(-result.shape[1] // THREADS), THREADS), (THREADS + m - 1) * shared
     for table, memory, rows in _passes(text, patterns, result):
         kernel, shape = make_thread(memory.words, shared), (m, memory.size, memory.counters, k)
         text.launch(kernel, *grid, text.masks, table, *shape, rows, shared=size)
-    return result
 
 
 @kept()
@@ -193,15 +183,13 @@ def _block_thread(text, table, words, size, counters, k, result):
         w += m
 
 
-def pmasm_block_thread(text: DeviceText, patterns: Bytes, k: int) -> DeviceArray:
+def pmasm_block_thread(text: DeviceText, patterns: Bytes, k: int, result: DeviceArray) -> None:
     """Block-thread PMASM (5.3.2, Fig. 4): thread j of block i looks the fb_vector of level j up.
 
     One thread sums the fb_vectors in shared memory; where a bit_vector has several words, one a
     word. m is at most the threads of a block, 1024.
     """
-    result, positions = _result_table(text, patterns)
-    m = patterns.shape[1]
+    m, positions = patterns.shape[1], result.shape[1]
     for table, memory, rows in _passes(text, patterns, result):
         shape, shared = (*memory[1:], k), 4 * m * memory.words
         text.launch(_block_thread, positions, m, text.masks, table, *shape, rows, shared=shared)
-    return result

@@ -26,47 +26,38 @@ WARP = 32
 WHOLE_WARP = 0xFFFFFFFF
 
 
-def row(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
+def row(text: DeviceText, pattern: Bytes, k: int, table: DeviceArray) -> None:
     """Algorithm 1, PASM: a launch a row, rows in global memory, the paper's PASM_GPU."""
-    n, m = len(text.masks), len(pattern)
+    n, m = len(text), len(pattern)
     x, letters = _matches(text, pattern)
     row_0 = np.zeros((2, n + 2), np.int32)
     row_0[0, 0] = 1
-    rows, table = text.put(row_0), text.table(n)
+    rows = text.put(row_0)
     with text.timed():
         for i, letter in enumerate(letters.tolist(), 1):
             _row[-(-n // THREADS), THREADS, text.stream](x, letter, i, rows, m, k, table)
-    return table
 
 
-def row_shuffle(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
+def row_shuffle(text: DeviceText, pattern: Bytes, k: int, table: DeviceArray) -> None:
     """Algorithm 2, WsPASM: threads of a warp exchange their cells by shuffles, warps through global
     memory; the paper's WsPASM_GPU.
 
     A block has the columns that it owns and m + k before them, so that it waits for no other one:
     an occurrence within k is no longer. m + k is below the threads of a block.
     """
-    return _by_shuffles(text, pattern, k, False)
+    _by_shuffles(text, pattern, k, table, False)
 
 
-def row_shuffle_shared(text: DeviceText, pattern: Bytes, k: int) -> DeviceArray:
+def row_shuffle_shared(text: DeviceText, pattern: Bytes, k: int, table: DeviceArray) -> None:
     """Algorithm 2 with the block's text, the pattern and the rows that warps exchange in shared
     memory: the paper's WsPASM_GPUshared. See `row_shuffle`."""
-    return _by_shuffles(text, pattern, k, True)
+    _by_shuffles(text, pattern, k, table, True)
 
 
-def _by_shuffles(text: DeviceText, pattern: Bytes, k: int, shared: bool) -> DeviceArray:
-    blocks, overlap = _overlapping_blocks(text, pattern, k), len(pattern) + k
-    x, letters = _matches(text, pattern)
-    given = text.masks, text.put(pattern), text.put(letters.astype(np.int32)), x
-    rows = text.empty((1 if shared else blocks, 2, ENTRIES), np.int32)
-    table = text.table(len(text.masks))
-    text.launch(make_shuffle(shared), blocks, BLOCK, *given, k, overlap, rows, table)
-    return table
-
-
-def _overlapping_blocks(text: DeviceText, pattern: Bytes, k: int) -> int:
-    """Blocks that own BLOCK − overlap columns each, and the first one all of its columns.
+def _by_shuffles(
+    text: DeviceText, pattern: Bytes, k: int, table: DeviceArray, shared: bool
+) -> None:
+    """Blocks own BLOCK − overlap columns each, and the first one all of its columns.
 
     overlap: m + k, columns before its own that a block needs. Raises InputError where it cannot
     have them.
@@ -77,7 +68,11 @@ def _overlapping_blocks(text: DeviceText, pattern: Bytes, k: int) -> int:
             f"a pattern of {len(pattern)} letters within k = {k} is too long for the shuffling "
             f"algorithms, whose blocks hold fewer than {BLOCK} letters and differences; use row"
         )
-    return max(-(-(len(text.masks) - overlap) // (BLOCK - overlap)), 1)
+    blocks = max(-(-(len(text) - overlap) // (BLOCK - overlap)), 1)
+    x, letters = _matches(text, pattern)
+    given = text.masks, text.put(pattern), text.put(letters.astype(np.int32)), x
+    rows = text.empty((1 if shared else blocks, 2, ENTRIES), np.int32)
+    text.launch(make_shuffle(shared), blocks, BLOCK, *given, k, overlap, rows, table)
 
 
 def _matches(text: DeviceText, pattern: Bytes) -> tuple[DeviceArray, Longs]:
@@ -88,7 +83,7 @@ def _matches(text: DeviceText, pattern: Bytes) -> tuple[DeviceArray, Longs]:
     goes back to the last match, at most m columns: what lies further back costs more than m.
     """
     alphabet, letters = np.unique(pattern, return_inverse=True)
-    columns = len(text.masks) + 1
+    columns = len(text) + 1
     x = text.empty((len(alphabet), columns), np.int32)
     grid = (-(-columns // THREADS), len(alphabet)), THREADS
     text.launch(_find_matches, *grid, text.masks, text.put(alphabet), len(pattern), x)
