@@ -92,8 +92,8 @@ def test_any_strings(x, y, width):
 
 
 SIZES = [
-    *(Sizes(n, 32, 8, 20, 64) for n in (64, 512, 4096)),
-    *(Sizes(2048, m, 8, 20, 64) for m in (1, 16, 128, 1024)),
+    *(Sizes(n, 32, 8, 20, 64) for n in (64, 512, 2048)),
+    *(Sizes(1024, m, 8, 20, 64) for m in (1, 16, 128, 512)),
     *(Sizes(1024, 64, w, 20, 256) for w in (1, 4, 32, 128)),
     *(Sizes(1024, 64, 16, latency, 256) for latency in (1, 10, 100, 1000)),
 ]
@@ -114,7 +114,7 @@ def test_the_umm_needs_the_slid_matrix():
     """The wider the memory, the more an anti-diagonal of d costs on the UMM beside one of s."""
     advantage = []
     for width in (4, 16, 64):
-        found = simulate(Sizes(2048, 256, width, 2, width))
+        found = simulate(Sizes(1024, 128, width, 2, width))
         runs = {(each.program, each.machine): each for each in found}
         on_d, on_s = runs["diagonals on d", "UMM"], runs["diagonals on s", "UMM"]
         assert on_d.stages > 0.5 * width and on_s.stages < 2.1
