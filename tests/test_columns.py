@@ -88,7 +88,7 @@ def test_a_column_is_declared_once(genome):
     hits, table = More(found.batches, found.patterns), io.StringIO()
     assert hits.twice.tolist() == hits.column("twice").tolist() == (2 * found.distance).tolist()
     assert hits[::3].twice.tolist() == hits.twice[::3].tolist() and "twice" in dir(hits)
-    hits.add(["twice"])
+    hits.tsv = ("start", "twice")
     hits.to_csv(table)
     rows = list(csv.DictReader(io.StringIO(table.getvalue())))
     assert [int(row["twice"]) for row in rows] == hits.twice.tolist()
