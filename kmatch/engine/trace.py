@@ -1,10 +1,9 @@
 """What stands beside anchored ends, and tracebacks: other ends, and the columns of alignments.
 
-Where k alone bounds an alignment, the matrix of the pattern × the m + d text letters from the
-anchored end on is kept as bits, by Myers' recurrence, 64 pattern letters to a word: for each cell
-whether it equals its diagonal neighbour, and whether it is one more than its left one. These bits
-decide every step. The window is large enough: an alignment of distance d reads no more letters, and
-a traceback visits cells of optimal alignments only.
+Where k alone bounds an alignment, words say for each diagonal of the matrix of pattern × text where
+the two differ. How far a diagonal leads with e differences follows from its neighbours with e − 1
+(Landau and Vishkin 1989, from the far end on), and decides each step. With as many mismatches on
+the main diagonal as differences in all, that diagonal is the alignment.
 
 Where constraints bind, the matrix has a column for each state (see States) instead of each text
 letter: a state and the pattern letters used so far determine the next text letter.
@@ -16,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Words
-from kmatch.engine.cpu.vectors import ALL_ONES, NONE, ONE
+from kmatch.arrays import Bytes, Longs, Words
+from kmatch.engine.cpu.vectors import NONE, bits_where, highest, lowest, popcount, word_at
 from kmatch.engine.letters import decode
 from kmatch.engine.types import COMPLEMENT, LETTERS, MATCH, MISMATCH, SKIP_PATTERN, SKIP_TEXT
 from kmatch.engine.workers import SLAB
@@ -127,101 +126,132 @@ def stand_beside(work, view, search, constraints, ends, stands):
         slab = next_item(work)
 
 
-@inlined
-def block(eq, pv, mv, plus, minus):
-    """One column of one block: (pv, mv, horizontal +1, horizontal -1, diagonal 0), rows as bits.
+class Diagonals(NamedTuple):
+    """What a thread aligns with where k alone bounds alignments.
 
-    plus, minus: the horizontal delta that comes in at the top, as 0 or 1 each.
-    """
-    xv = eq | mv
-    eq |= minus
-    xh = (((eq & pv) + pv) ^ pv) | eq
-    ph = mv | ~(xh | pv)
-    mh = pv & xh
-    up, down = (ph << ONE) | plus, (mh << ONE) | minus
-    return down | ~(xv | up), up & xv, ph, mh, xh | mv
-
-
-class Matrix(NamedTuple):
-    """The matrix of a query and a window of text.
-
-    table, begin, blocks: the query's Profile; text: uint8[n] masks, the anchored end first, so that
-    column j of the matrix is text[n − 1 − j]; bits: uint64, those of all cells, block by block:
-    diagonal 0 at 2·(b·n + j), left +1 next to it.
+    letters: uint8, the text's masks as the pattern is read, zeros behind it; planes: uint64[4, w],
+    its letters as bits; wrong: uint64, bits of the pattern's rows that differ on each diagonal;
+    reached: int64[k, 2·k + 1].
     """
 
-    table: Words
-    begin: int
-    blocks: int
-    text: Bytes
-    bits: Words
-
-
-@inlined
-def _matrix_words(m, length):
-    """Words of a Matrix's bits."""
-    return (2 * ((m + 63) >> 6) + 1) * length
+    letters: Bytes
+    planes: Words
+    wrong: Words
+    reached: Longs
 
 
 @kernel
-def _fill(matrix):
-    """Fill the bits of all cells.
+def _new_diagonals(rows, k):
+    blocks, words = (rows + 63) >> 6, (rows + 2 * k) // 64 + 2
+    wrong, reached = np.empty((2 * k + 1) * blocks, np.uint64), np.empty((k, 2 * k + 1), np.int64)
+    return Diagonals(
+        np.zeros(64 * words, np.uint8), np.empty((4, words), np.uint64), wrong, reached
+    )
 
-    The horizontal deltas of a block's last row reach the next block through `bits` itself.
+
+@inlined
+def _compare(pattern, planes, shift, blocks, wrong):
+    """Note in wrong, uint64[blocks], which rows differ from the text `shift` letters further on.
+
+    pattern: its Profile's words; rows behind its last one differ.
     """
-    table, begin, blocks, text, bits = matrix
-    length = len(text)
-    minuses = 2 * blocks * length
     for b in range(blocks):
-        pv, mv = ALL_ONES, NONE
-        at = 2 * b * length
-        plus = minus = NONE
-        for j in range(length):
-            if b > 0:
-                plus = bits[at - 2 * length + 2 * j + 1] >> np.uint64(63)
-                minus = bits[minuses + j]
-            eq = table[begin + np.int64(text[length - 1 - j]) * blocks + b]
-            pv, mv, ph, mh, zero = block(eq, pv, mv, plus, minus)
-            bits[at + 2 * j] = zero
-            bits[at + 2 * j + 1] = ph
-            bits[minuses + j] = mh >> np.uint64(63)
+        same, at = NONE, 64 * b + shift
+        for base in range(4):
+            same |= pattern[(blocks << base) + b] & word_at(planes[base], at)
+        wrong[b] = ~same
 
 
 @inlined
-def _step(matrix, i, j):
-    """The step from cell (i, j), i ≥ 1."""
-    table, begin, blocks, text, bits = matrix
-    length = len(text)
-    if j == 0:
-        return SKIP_PATTERN
-    b, bit = (i - 1) >> 6, np.uint64((i - 1) & 63)
-    at = 2 * (b * length + j - 1)
-    if (table[begin + np.int64(text[length - j]) * blocks + b] >> bit) & ONE:
-        return MATCH
-    if not (bits[at] >> bit) & ONE:
-        return MISMATCH
-    return SKIP_TEXT if (bits[at + 1] >> bit) & ONE else SKIP_PATTERN
+def _climb(wrong, row, rows):
+    """The first row from `row` on that differs, `rows` where none does."""
+    while row < rows:
+        left = wrong[row >> 6] >> np.uint64(row & 63)
+        if left != NONE:
+            return row + lowest(left)
+        row = (row | 63) + 1
+    return rows
+
+
+@inlined
+def _descend(wrong, row):
+    """The row behind the last one before `row` that differs, 0 where none does."""
+    while row > 0:
+        left = wrong[(row - 1) >> 6] << np.uint64(-row & 63)
+        if left != NONE:
+            return row - 63 + highest(left)
+        row = (row - 1) & ~63
+    return 0
 
 
 @kernel
-def _walk_freely(search, query, text, distance, bits, ops):
-    """Write the steps of the best alignment from its anchor on; returns (text letters, columns)."""
-    begins, (table, tables) = search.reading.begins, search.profile
-    m = begins[query + 1] - begins[query]
+def _fill_reached(wrong, m, shown, distance, reached):
+    """Fill reached[e, distance + o]: the most pattern letters, counted from the far end, that e
+    differences suffice for on the diagonal that o more text letters than others lead to; negative
+    where the text has too few. shown: letters of the text."""
+    blocks = (m + 63) >> 6
+    for e in range(distance):
+        for d in range(e, 2 * distance - e + 1):
+            row = 0 if d - distance <= shown - m else -NEVER
+            if e > 0:
+                before = reached[e - 1]
+                row = max(before[d] + 1, before[d + 1], before[d - 1] + 1)
+            if row >= 0:
+                row = _climb(wrong[d * blocks : (d + 1) * blocks], row, m)
+            reached[e, d] = row
+
+
+@kernel
+def _walk_freely(search, query, shown, distance, memory, ops):
+    """Write the steps of the best alignment from its anchor on; returns (text letters, columns).
+
+    memory: Diagonals, with `shown` letters of the text.
+    """
+    begins, profile = search.reading.begins, search.profile
+    m, (letters, planes, wrong, reached) = begins[query + 1] - begins[query], memory
+    ops[: m + distance] = MATCH
     if distance == 0:
-        ops[:m] = MATCH
         return m, m
-    matrix = Matrix(table, tables[query], (m + 63) >> 6, text, bits)
-    _fill(matrix)
-    i, j, columns = m, len(text), 0
-    while i > 0:
-        step = ops[columns] = _step(matrix, i, j)
-        columns += 1
-        if step != SKIP_TEXT:
-            i -= 1
-        if step != SKIP_PATTERN:
-            j -= 1
-    return len(text) - j, columns
+    blocks, pattern = (m + 63) >> 6, profile.table[profile.begins[query] :]
+    for w in range((m + 2 * distance) // 64 + 2):
+        for base in range(4):
+            planes[base, w] = bits_where(letters, 64 * w, 1 << base)
+    _compare(pattern, planes, distance, blocks, wrong)
+    differ = m - 64 * blocks
+    for b in range(blocks):
+        differ += popcount(wrong[b])
+    if differ == distance and shown >= m:  # nothing is to be gained by gaps
+        row = _descend(wrong, m)
+        while row > 0:
+            ops[m - row] = MISMATCH
+            row = _descend(wrong, row - 1)
+        return m, m
+    for d in range(2 * distance + 1):
+        _compare(pattern, planes, 2 * distance - d, blocks, wrong[d * blocks :])
+    _fill_reached(wrong, m, shown, distance, reached)
+    row, d, column = m, distance, 0
+    for e in range(distance - 1, -2, -1):
+        to = _descend(wrong[d * blocks : (d + 1) * blocks], row)
+        row, column = to, column + row - to
+        if row == 0:
+            return m + d - distance, column
+        inside = m - row + d - distance < shown
+        if e < 0:
+            break
+        if inside and reached[e, d] >= row - 1:
+            ops[column] = MISMATCH
+            row -= 1
+        elif inside and reached[e, d + 1] >= row:
+            ops[column] = SKIP_TEXT
+            d += 1
+        elif reached[e, d - 1] >= row - 1:
+            ops[column] = SKIP_PATTERN
+            row, d = row - 1, d - 1
+        else:
+            break
+        column += 1
+    ops[:m] = SKIP_PATTERN  # the text is not what the distance was found in
+    return 0, m
 
 
 @inlined
@@ -321,16 +351,23 @@ def constrained_distances(work, view, search, constraints, ends):
 
 
 @kernel
-def _write(leads, beside, ops, text, minus, to):
-    """Write PAM and alignment, both from the anchor on, as the pattern is read."""
-    out_ops, out_text = to
-    for i in range(len(beside) + len(ops)):
-        op = MATCH if i < len(beside) else ops[i - len(beside)]
-        out_ops[i if leads else len(out_ops) - 1 - i] = op
-    for i in range(len(beside) + len(text)):
-        base = beside[len(beside) - 1 - i] if i < len(beside) else text[i - len(beside)]
-        letter = LETTERS[COMPLEMENT[base] if minus else base]
-        out_text[i if leads else len(out_text) - 1 - i] = letter
+def _write(view, anchor, constraints, query, ops, pam, to):
+    """Write an alignment and its text as the pattern is read, with `pam` letters of a PAM.
+
+    anchor: (position, step); ops: the steps from there on; to: (columns, letters), uint8 each.
+    """
+    (position, step), (columns, text) = anchor, to
+    last = len(columns) - 1
+    columns[:] = MATCH
+    for i in range(len(ops)):
+        columns[pam + i if constraints.leads else last - pam - i] = ops[i]
+    if constraints.leads:
+        read_view(view, position - step * pam, step, text)
+    else:
+        read_view(view, position + step * (len(text) - pam - 1), -step, text)
+    minus = constraints.minus[query] != 0
+    for i in range(len(text)):
+        text[i] = LETTERS[COMPLEMENT[text[i]] if minus else text[i]]
 
 
 @kernel
@@ -346,32 +383,35 @@ def trace(work, view, search, constraints, ends, traced, columns):
     begins, backward = search.reading.begins, search.reading.backward
     rows = longest(begins)
     reach = rows + search.k
-    letters, beside = np.empty(reach, np.uint8), np.empty(constraints.pams.shape[2], np.uint8)
-    pattern, steps = np.empty(rows, np.uint8), np.empty(rows + reach, np.uint8)
+    beside, pattern = np.empty(constraints.pams.shape[2], np.uint8), np.empty(rows, np.uint8)
+    steps, letters = np.empty(rows + reach, np.uint8), np.empty(reach, np.uint8)
     bound = constraints.near > 0 or constraints.far > 0 or constraints.states.apart
     spare = np.empty((rows + 1 if bound else 0, len(constraints.states.offset)), np.int64)
-    bits = np.empty(0 if bound else _matrix_words(rows, reach), np.uint64)
+    memory = _new_diagonals(rows, 0 if bound else search.k)
     slab = next_item(work)
     while slab >= 0:
         for h in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
             query, position, distance = queries[h], positions[h], distances[h]
             step = 1 if backward[query] else -1
             length = begins[query + 1] - begins[query] + distance
-            text = letters[: min(length, (limits[h] - position) * step + 1)]
-            if bound or len(op_ends) > 0 or distance > 0:
-                read_view(view, position, step, text)
+            shown = min(length, (limits[h] - position) * step + 1)
             if bound:
+                text = letters[:shown]
+                read_view(view, position, step, text)
                 wanted = _read_pattern(search, query, pattern)
                 _fill_spare(constraints, wanted, text, distance, spare)
                 used, count = _walk_within(constraints, wanted, text, spare, steps)
             else:
-                used, count = _walk_freely(search, query, text, distance, bits, steps)
+                if distance > 0:
+                    text = memory.letters[:length]
+                    text[: length - shown] = 0
+                    read_view(view, position + step * (shown - 1), -step, text[length - shown :])
+                used, count = _walk_freely(search, query, shown, distance, memory, steps)
             pam = _pam_beside(view, constraints, query, position, step, beside)
             wide = constraints.sizes[pam] if pam != NO_PAM else 0
             others[h], sizes[h] = position + step * (used - 1), count + wide
             pam_sizes[h] = wide
             if len(op_ends) > 0:
                 to = ops[op_ends[h] : op_ends[h + 1]], out[text_ends[h] : text_ends[h + 1]]
-                minus = constraints.minus[query] != 0
-                _write(constraints.leads, beside[:wide], steps[:count], text[:used], minus, to)
+                _write(view, (position, step), constraints, query, steps[:count], wide, to)
         slab = next_item(work)

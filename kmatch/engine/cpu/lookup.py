@@ -23,6 +23,7 @@ from kmatch.engine.cpu.vectors import (
     NONE,
     ONE,
     aligned,
+    bits_where,
     down,
     fill,
     larger,
@@ -37,6 +38,7 @@ from kmatch.engine.cpu.vectors import (
     trailing_zeros,
     up,
     where_equal,
+    word_at,
 )
 from kmatch.engine.workers_kernels import fetch_add, next_item
 from kmatch.jit.kernels import inlined, kernel
@@ -133,36 +135,22 @@ def _new_candidates(patterns):
 @kernel
 def _fill_bits(letters, first, bits):
     """Fill bits, uint64[3, w], with 64·w letters from a position on: low, high and neither bit."""
+    edge = np.empty(64, np.uint8)
     for w in range(bits.shape[1]):
-        at = first + 64 * w
-        low = high = NONE
-        base = NONE
-        if at >= 0 and at + 64 <= len(letters):
-            for i in range(64):
-                letter, here = np.uint64(letters[at + i]), np.uint64(i)
-                low |= ((letter >> ONE | letter >> np.uint64(3)) & ONE) << here
-                high |= ((letter >> np.uint64(2) | letter >> np.uint64(3)) & ONE) << here
-                base |= np.uint64(letter != 0) << here
-        else:
+        source, at = letters, first + 64 * w
+        if at < 0 or at + 64 > len(letters):
+            edge[:] = 0
             for i in range(max(-at, 0), min(len(letters) - at, 64)):
-                letter, here = np.uint64(letters[at + i]), np.uint64(i)
-                low |= ((letter >> ONE | letter >> np.uint64(3)) & ONE) << here
-                high |= ((letter >> np.uint64(2) | letter >> np.uint64(3)) & ONE) << here
-                base |= np.uint64(letter != 0) << here
-        bits[0, w], bits[1, w], bits[2, w] = low, high, ~base
-
-
-@inlined
-def _word(row, at):
-    """64 bits of a row of words from bit `at` on."""
-    w, shift = at >> 6, np.uint64(at & 63)
-    return row[w] >> shift | row[w + 1] << ONE << (np.uint64(63) - shift)
+                edge[i] = letters[at + i]
+            source, at = edge, 0
+        bits[0, w], bits[1, w] = bits_where(source, at, 0b1010), bits_where(source, at, 0b1100)
+        bits[2, w] = ~bits_where(source, at, 0b1111)
 
 
 @inlined
 def _matching(bits, at, mask):
     """Which of 64 letters from bit `at` on are one of the bases of a mask."""
-    low, high, found = _word(bits[0], at), _word(bits[1], at), NONE
+    low, high, found = word_at(bits[0], at), word_at(bits[1], at), NONE
     if mask & 1:
         found |= ~(low | high)
     if mask & 2:
@@ -171,7 +159,7 @@ def _matching(bits, at, mask):
         found |= high & ~low
     if mask & 8:
         found |= low & high
-    return found & ~_word(bits[2], at)
+    return found & ~word_at(bits[2], at)
 
 
 @kernel
@@ -201,9 +189,9 @@ def _between(first, last):
 def _window(bits, at, backward):
     """(low, high, neither) of 64 letters from bit `at` on, as they are read from there."""
     if backward:
-        return _word(bits[0], at), _word(bits[1], at), _word(bits[2], at)
+        return word_at(bits[0], at), word_at(bits[1], at), word_at(bits[2], at)
     first = at - 63
-    low, high, other = _word(bits[0], first), _word(bits[1], first), _word(bits[2], first)
+    low, high, other = word_at(bits[0], first), word_at(bits[1], first), word_at(bits[2], first)
     return reverse_bits(~low), reverse_bits(~high), reverse_bits(other)
 
 

@@ -16,7 +16,6 @@ from kmatch.engine.cpu.hits import put
 from kmatch.engine.cpu.items import WORDS
 from kmatch.engine.cpu.vectors import ALL_ONES, NONE, ONE, aligned, load, lowest, nonzero, store
 from kmatch.engine.letters import decode
-from kmatch.engine.trace import block
 from kmatch.jit.kernels import inlined, kernel
 
 
@@ -36,12 +35,27 @@ class Pattern(NamedTuple):
 
 
 @inlined
+def _block(eq, pv, mv, plus, minus):
+    """One column of one block: (pv, mv, horizontal +1, horizontal -1, diagonal 0), rows as bits.
+
+    plus, minus: the horizontal delta that comes in at the top, as 0 or 1 each.
+    """
+    xv = eq | mv
+    eq |= minus
+    xh = (((eq & pv) + pv) ^ pv) | eq
+    ph = mv | ~(xh | pv)
+    mh = pv & xh
+    up, down = (ph << ONE) | plus, (mh << ONE) | minus
+    return down | ~(xv | up), up & xv, ph, mh, xh | mv
+
+
+@inlined
 def _column(table, at, blocks, last, pv, mv):
     """Advance all blocks by one text letter; returns the change of the last row (int64)."""
     plus = minus = NONE
     ph = mh = NONE
     for b in range(blocks):
-        pv[b], mv[b], ph, mh, _ = block(table[at + b], pv[b], mv[b], plus, minus)
+        pv[b], mv[b], ph, mh, _ = _block(table[at + b], pv[b], mv[b], plus, minus)
         plus, minus = ph >> np.uint64(63), mh >> np.uint64(63)
     return np.int64((ph >> last) & ONE) - np.int64((mh >> last) & ONE)
 

@@ -76,16 +76,21 @@ def _loader(words):
     return load
 
 
+def _spread(builder, item, kind):
+    """The vector of a kind whose items are all the same."""
+    empty = ir.Constant(kind, ir.Undefined)
+    one = builder.insert_element(empty, item, ir.Constant(ir.IntType(32), 0))
+    first = ir.Constant(ir.VectorType(ir.IntType(32), kind.count), [0] * kind.count)
+    return builder.shuffle_vector(one, empty, first)
+
+
 def _filler(words):
     @intrinsic
     def fill(typingctx, word):
         """The vector whose words are all one uint64."""
 
         def build(context, builder, signature, arguments):
-            empty = ir.Constant(ir.VectorType(ir.IntType(64), words), ir.Undefined)
-            one = builder.insert_element(empty, arguments[0], ir.Constant(ir.IntType(32), 0))
-            first = ir.Constant(ir.VectorType(ir.IntType(32), words), [0] * words)
-            return builder.shuffle_vector(one, empty, first)
+            return _spread(builder, arguments[0], ir.VectorType(ir.IntType(64), words))
 
         return Vector(words)(types.uint64), build
 
@@ -142,8 +147,39 @@ def _count_zeros(builder, word):
 
 
 lowest = _of_word(_count_zeros, types.int64)  # number of the lowest set bit, of which there is one
+highest = _of_word(
+    lambda builder, word: builder.sub(
+        ir.Constant(word.type, 63), builder.ctlz(word, ir.Constant(ir.IntType(1), 1))
+    ),
+    types.int64,
+)
 popcount = _of_word(lambda builder, word: builder.ctpop(word), types.int64)
 reverse_bits = _of_word(lambda builder, word: builder.bitreverse(word), types.uint64)
+
+
+@intrinsic
+def bits_where(typingctx, array, index, mask):
+    """A bit for each of 64 items from array[index] on of a flat uint8 array, set where the item has
+    one of the bits of `mask`."""
+
+    def build(context, builder, signature, arguments):
+        kind = ir.VectorType(ir.IntType(8), 64)
+        offset = context.cast(builder, arguments[1], signature.args[1], types.int64)
+        mask = context.cast(builder, arguments[2], signature.args[2], types.uint8)
+        address = builder.gep(_data(context, builder, signature.args[0], arguments[0]), [offset])
+        items = builder.load(builder.bitcast(address, kind.as_pointer()), align=1)
+        found = builder.and_(items, _spread(builder, mask, kind))
+        bits = builder.icmp_unsigned("!=", found, ir.Constant(kind, None))
+        return builder.bitcast(bits, ir.IntType(64))
+
+    return types.uint64(array, index, mask), build
+
+
+@inlined
+def word_at(row, at):
+    """64 bits of a row of words from bit `at` on; the next word is read too."""
+    w, shift = at >> 6, np.uint64(at & 63)
+    return row[w] >> shift | row[w + 1] << ONE << (np.uint64(63) - shift)
 
 
 def binary(name):
