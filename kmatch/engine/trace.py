@@ -129,44 +129,47 @@ def stand_beside(work, view, search, constraints, ends, stands):
 class Diagonals(NamedTuple):
     """What a thread aligns with where k alone bounds alignments.
 
-    letters: uint8, the text's masks as the pattern is read, zeros behind it; planes: uint64[4, w],
-    its letters as bits; wrong: uint64, bits of the pattern's rows that differ on each diagonal;
-    reached: int64[k, 2·k + 1].
+    letters: uint8, the text's masks as the pattern is read; words: uint64, the text's letters as
+    bits, `count` words for each base, and behind them the pattern's rows that differ on each
+    diagonal; reached: int64[k, 2·k + 1]. None is sliced: slices of what a thread allocates are
+    counted.
     """
 
     letters: Bytes
-    planes: Words
-    wrong: Words
+    words: Words
+    count: int
     reached: Longs
 
 
 @kernel
 def _new_diagonals(rows, k):
-    blocks, words = (rows + 63) >> 6, (rows + 2 * k) // 64 + 2
-    wrong, reached = np.empty((2 * k + 1) * blocks, np.uint64), np.empty((k, 2 * k + 1), np.int64)
+    count = (rows + 2 * k) // 64 + 2
+    words = np.empty(4 * count + (2 * k + 1) * ((rows + 63) >> 6), np.uint64)
     return Diagonals(
-        np.zeros(64 * words, np.uint8), np.empty((4, words), np.uint64), wrong, reached
+        np.zeros(64 * count, np.uint8), words, count, np.empty((k, 2 * k + 1), np.int64)
     )
 
 
 @inlined
-def _compare(pattern, planes, shift, blocks, wrong):
-    """Note in wrong, uint64[blocks], which rows differ from the text `shift` letters further on.
+def _compare(pattern, shift, blocks, memory, to):
+    """Note in the words from `to` on which rows differ from the text `shift` letters further on.
 
-    pattern: its Profile's words; rows behind its last one differ.
+    pattern: (table, begin) of its Profile; rows behind its last one differ.
     """
+    (table, begin), (_, words, count, _) = pattern, memory
     for b in range(blocks):
-        same, at = NONE, 64 * b + shift
+        same = NONE
         for base in range(4):
-            same |= pattern[(blocks << base) + b] & word_at(planes[base], at)
-        wrong[b] = ~same
+            here = word_at(words, 64 * (base * count + b) + shift)
+            same |= table[begin + (blocks << base) + b] & here
+        words[to + b] = ~same
 
 
 @inlined
-def _climb(wrong, row, rows):
-    """The first row from `row` on that differs, `rows` where none does."""
+def _climb(words, at, row, rows):
+    """The first row from `row` on that differs by the words from `at` on, `rows` for none."""
     while row < rows:
-        left = wrong[row >> 6] >> np.uint64(row & 63)
+        left = words[at + (row >> 6)] >> np.uint64(row & 63)
         if left != NONE:
             return row + lowest(left)
         row = (row | 63) + 1
@@ -174,10 +177,10 @@ def _climb(wrong, row, rows):
 
 
 @inlined
-def _descend(wrong, row):
-    """The row behind the last one before `row` that differs, 0 where none does."""
+def _descend(words, at, row):
+    """The row behind the last one before `row` that differs, 0 for none."""
     while row > 0:
-        left = wrong[(row - 1) >> 6] << np.uint64(-row & 63)
+        left = words[at + ((row - 1) >> 6)] << np.uint64(-row & 63)
         if left != NONE:
             return row - 63 + highest(left)
         row = (row - 1) & ~63
@@ -185,53 +188,54 @@ def _descend(wrong, row):
 
 
 @kernel
-def _fill_reached(wrong, m, shown, distance, reached):
+def _fill_reached(memory, m, shown, distance):
     """Fill reached[e, distance + o]: the most pattern letters, counted from the far end, that e
     differences suffice for on the diagonal that o more text letters than others lead to; negative
     where the text has too few. shown: letters of the text."""
+    _, words, count, reached = memory
     blocks = (m + 63) >> 6
     for e in range(distance):
         for d in range(e, 2 * distance - e + 1):
             row = 0 if d - distance <= shown - m else -NEVER
             if e > 0:
-                before = reached[e - 1]
-                row = max(before[d] + 1, before[d + 1], before[d - 1] + 1)
+                row = max(reached[e - 1, d] + 1, reached[e - 1, d + 1], reached[e - 1, d - 1] + 1)
             if row >= 0:
-                row = _climb(wrong[d * blocks : (d + 1) * blocks], row, m)
+                row = _climb(words, 4 * count + d * blocks, row, m)
             reached[e, d] = row
 
 
 @kernel
-def _walk_freely(search, query, shown, distance, memory, ops):
+def _walk_freely(pattern, m, shown, distance, memory, ops):
     """Write the steps of the best alignment from its anchor on; returns (text letters, columns).
 
-    memory: Diagonals, with `shown` letters of the text.
+    pattern: (table, begin) of its Profile, m its letters; memory: Diagonals, with `shown` letters
+    of the text.
     """
-    begins, profile = search.reading.begins, search.profile
-    m, (letters, planes, wrong, reached) = begins[query + 1] - begins[query], memory
-    ops[: m + distance] = MATCH
+    letters, words, count, reached = memory
+    for i in range(m + distance):
+        ops[i] = MATCH
     if distance == 0:
         return m, m
-    blocks, pattern = (m + 63) >> 6, profile.table[profile.begins[query] :]
+    blocks, wrong = (m + 63) >> 6, 4 * count
     for w in range((m + 2 * distance) // 64 + 2):
         for base in range(4):
-            planes[base, w] = bits_where(letters, 64 * w, 1 << base)
-    _compare(pattern, planes, distance, blocks, wrong)
+            words[base * count + w] = bits_where(letters, 64 * w, 1 << base)
+    _compare(pattern, distance, blocks, memory, wrong)
     differ = m - 64 * blocks
     for b in range(blocks):
-        differ += popcount(wrong[b])
+        differ += popcount(words[wrong + b])
     if differ == distance and shown >= m:  # nothing is to be gained by gaps
-        row = _descend(wrong, m)
+        row = _descend(words, wrong, m)
         while row > 0:
             ops[m - row] = MISMATCH
-            row = _descend(wrong, row - 1)
+            row = _descend(words, wrong, row - 1)
         return m, m
     for d in range(2 * distance + 1):
-        _compare(pattern, planes, 2 * distance - d, blocks, wrong[d * blocks :])
-    _fill_reached(wrong, m, shown, distance, reached)
+        _compare(pattern, 2 * distance - d, blocks, memory, wrong + d * blocks)
+    _fill_reached(memory, m, shown, distance)
     row, d, column = m, distance, 0
     for e in range(distance - 1, -2, -1):
-        to = _descend(wrong[d * blocks : (d + 1) * blocks], row)
+        to = _descend(words, wrong + d * blocks, row)
         row, column = to, column + row - to
         if row == 0:
             return m + d - distance, column
@@ -250,7 +254,8 @@ def _walk_freely(search, query, shown, distance, memory, ops):
         else:
             break
         column += 1
-    ops[:m] = SKIP_PATTERN  # the text is not what the distance was found in
+    for i in range(m):
+        ops[i] = SKIP_PATTERN  # the text is not what the distance was found in
     return 0, m
 
 
@@ -380,7 +385,11 @@ def trace(work, view, search, constraints, ends, traced, columns):
     positions, queries, distances, limits = ends
     others, sizes, pam_sizes = traced
     op_ends, ops, text_ends, out = columns
-    begins, backward = search.reading.begins, search.reading.backward
+    begins, backward, (table, tables) = (
+        search.reading.begins,
+        search.reading.backward,
+        search.profile,
+    )
     rows = longest(begins)
     reach = rows + search.k
     beside, pattern = np.empty(constraints.pams.shape[2], np.uint8), np.empty(rows, np.uint8)
@@ -393,7 +402,8 @@ def trace(work, view, search, constraints, ends, traced, columns):
         for h in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
             query, position, distance = queries[h], positions[h], distances[h]
             step = 1 if backward[query] else -1
-            length = begins[query + 1] - begins[query] + distance
+            m = begins[query + 1] - begins[query]
+            length = m + distance
             shown = min(length, (limits[h] - position) * step + 1)
             if bound:
                 text = letters[:shown]
@@ -403,12 +413,16 @@ def trace(work, view, search, constraints, ends, traced, columns):
                 used, count = _walk_within(constraints, wanted, text, spare, steps)
             else:
                 if distance > 0:
-                    text = memory.letters[:length]
-                    text[: length - shown] = 0
-                    read_view(view, position + step * (shown - 1), -step, text[length - shown :])
-                used, count = _walk_freely(search, query, shown, distance, memory, steps)
-            pam = _pam_beside(view, constraints, query, position, step, beside)
-            wide = constraints.sizes[pam] if pam != NO_PAM else 0
+                    for i in range(length - shown):
+                        memory.letters[i] = 0
+                    text = memory.letters[length - shown : length]
+                    read_view(view, position + step * (shown - 1), -step, text)
+                row_words = table, tables[query]
+                used, count = _walk_freely(row_words, m, shown, distance, memory, steps)
+            wide = 0
+            if len(constraints.sizes) > 0:
+                pam = _pam_beside(view, constraints, query, position, step, beside)
+                wide = constraints.sizes[pam] if pam != NO_PAM else 0
             others[h], sizes[h] = position + step * (used - 1), count + wide
             pam_sizes[h] = wide
             if len(op_ends) > 0:
