@@ -82,6 +82,8 @@ KERNELS: dict[str, tuple[Any, ...]] = {
         *((LONGS, INTS, INTS, INTS, BYTES), LONGS),
     ),
     "kmatch.engine.cpu.pack pack": (LONGS, BYTES, TEXT),
+    "kmatch.results.kernels number_texts": (LONGS, BYTES, LONGS, LONGS, LONGS),
+    "kmatch.engine.letters copy_rows": (BYTES, LONGS, LONGS, BYTES),
     "kmatch.results.kernels fill_lines": (BOOLS, BOOLS, LONGS, LONGS, LONGS, BYTES, BYTES),
     "kmatch.search.kernels feed_plateaus": (LONGS, PLATEAUS, LONGS, LONGS, LONGS, TABLE, LONGS),
     "kmatch.search.kernels fill_columns": (

@@ -6,6 +6,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
+from kmatch.jit import entry
+
 Bools = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]  # ASCII letters, or a set of bases (a mask) a letter
 Ints = NDArray[np.int32]
@@ -15,6 +17,8 @@ Words = NDArray[np.uint64]  # of bit planes
 Floats = NDArray[np.float64]
 Objects = NDArray[np.object_]
 Strings = NDArray[np.str_]
+
+copy_rows = entry("kmatch.engine.letters", "copy_rows")
 
 _Item = TypeVar("_Item", bound=np.generic)
 
@@ -51,6 +55,10 @@ def gather(values: NDArray[_Item], begins: Longs, bounds: Longs) -> NDArray[_Ite
     lengths = np.diff(bounds)
     if len(lengths) and lengths[0] and (lengths == lengths[0]).all():
         return sliding_window_view(values, lengths[0])[begins].reshape(-1)
+    if values.dtype == np.uint8 and len(lengths):
+        rows = np.empty(bounds[-1], values.dtype)
+        copy_rows(np.ascontiguousarray(values), np.ascontiguousarray(begins), bounds, rows)
+        return rows
     return values[offsets_in_rows(bounds) + np.repeat(begins, lengths)]
 
 

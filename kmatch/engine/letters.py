@@ -37,6 +37,15 @@ def decode(text, position, step, count, letters):
 
 
 @kernel
+def copy_rows(values, begins, bounds, out):
+    """Fill out, uint8, with rows of `values`; see `kmatch.arrays.gather`."""
+    for i in range(len(begins)):
+        shift = begins[i] - bounds[i]
+        for j in range(bounds[i], bounds[i + 1]):
+            out[j] = values[j + shift]
+
+
+@kernel
 def _read_column(planes, plane_words, at, words, count, column):
     """Fill column, uint64[4, BLOCK], with the four planes of `count` rows of a word."""
     for p in range(4):

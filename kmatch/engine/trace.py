@@ -25,6 +25,7 @@ from kmatch.jit.kernels import inlined, kernel
 
 NO_PAM = -1
 NEVER = np.int64(1 << 40)
+READ_AS = np.stack([LETTERS, LETTERS[COMPLEMENT]])  # by strand and mask
 
 
 @inlined
@@ -130,23 +131,23 @@ class Diagonals(NamedTuple):
     """What a thread aligns with where k alone bounds alignments.
 
     letters: uint8, the text's masks as the pattern is read; words: uint64, the text's letters as
-    bits, `count` words for each base, and behind them the pattern's rows that differ on each
+    bits, `width` words for each base, and behind them the pattern's rows that differ on each
     diagonal; reached: int64[k, 2·k + 1]. None is sliced: slices of what a thread allocates are
     counted.
     """
 
     letters: Bytes
     words: Words
-    count: int
+    width: int
     reached: Longs
 
 
 @kernel
 def _new_diagonals(rows, k):
-    count = (rows + 2 * k) // 64 + 2
-    words = np.empty(4 * count + (2 * k + 1) * ((rows + 63) >> 6), np.uint64)
+    width = (rows + 2 * k) // 64 + 2
+    words = np.empty(4 * width + (2 * k + 1) * ((rows + 63) >> 6), np.uint64)
     return Diagonals(
-        np.zeros(64 * count, np.uint8), words, count, np.empty((k, 2 * k + 1), np.int64)
+        np.zeros(64 * width, np.uint8), words, width, np.empty((k, 2 * k + 1), np.int64)
     )
 
 
@@ -156,11 +157,11 @@ def _compare(pattern, shift, blocks, memory, to):
 
     pattern: (table, begin) of its Profile; rows behind its last one differ.
     """
-    (table, begin), (_, words, count, _) = pattern, memory
+    (table, begin), (_, words, width, _) = pattern, memory
     for b in range(blocks):
         same = NONE
         for base in range(4):
-            here = word_at(words, 64 * (base * count + b) + shift)
+            here = word_at(words, 64 * (base * width + b) + shift)
             same |= table[begin + (blocks << base) + b] & here
         words[to + b] = ~same
 
@@ -187,12 +188,18 @@ def _descend(words, at, row):
     return 0
 
 
+@inlined
+def _put(ops, to, column, op):
+    """Write a step; to: (index, step): where that from the anchor on goes, and those behind it."""
+    ops[to[0] + to[1] * column] = op
+
+
 @kernel
 def _fill_reached(memory, m, shown, distance):
     """Fill reached[e, distance + o]: the most pattern letters, counted from the far end, that e
     differences suffice for on the diagonal that o more text letters than others lead to; negative
     where the text has too few. shown: letters of the text."""
-    _, words, count, reached = memory
+    _, words, width, reached = memory
     blocks = (m + 63) >> 6
     for e in range(distance):
         for d in range(e, 2 * distance - e + 1):
@@ -200,26 +207,24 @@ def _fill_reached(memory, m, shown, distance):
             if e > 0:
                 row = max(reached[e - 1, d] + 1, reached[e - 1, d + 1], reached[e - 1, d - 1] + 1)
             if row >= 0:
-                row = _climb(words, 4 * count + d * blocks, row, m)
+                row = _climb(words, 4 * width + d * blocks, row, m)
             reached[e, d] = row
 
 
 @kernel
-def _walk_freely(pattern, m, shown, distance, memory, ops):
+def _walk_freely(pattern, m, shown, distance, memory, ops, to):
     """Write the steps of the best alignment from its anchor on; returns (text letters, columns).
 
     pattern: (table, begin) of its Profile, m its letters; memory: Diagonals, with `shown` letters
-    of the text.
+    of the text; ops, to: see `_put`, with matches everywhere.
     """
-    letters, words, count, reached = memory
-    for i in range(m + distance):
-        ops[i] = MATCH
+    letters, words, width, reached = memory
     if distance == 0:
         return m, m
-    blocks, wrong = (m + 63) >> 6, 4 * count
+    blocks, wrong = (m + 63) >> 6, 4 * width
     for w in range((m + 2 * distance) // 64 + 2):
         for base in range(4):
-            words[base * count + w] = bits_where(letters, 64 * w, 1 << base)
+            words[base * width + w] = bits_where(letters, 64 * w, 1 << base)
     _compare(pattern, distance, blocks, memory, wrong)
     differ = m - 64 * blocks
     for b in range(blocks):
@@ -227,7 +232,7 @@ def _walk_freely(pattern, m, shown, distance, memory, ops):
     if differ == distance and shown >= m:  # nothing is to be gained by gaps
         row = _descend(words, wrong, m)
         while row > 0:
-            ops[m - row] = MISMATCH
+            _put(ops, to, m - row, MISMATCH)
             row = _descend(words, wrong, row - 1)
         return m, m
     for d in range(2 * distance + 1):
@@ -235,27 +240,27 @@ def _walk_freely(pattern, m, shown, distance, memory, ops):
     _fill_reached(memory, m, shown, distance)
     row, d, column = m, distance, 0
     for e in range(distance - 1, -2, -1):
-        to = _descend(words, wrong + d * blocks, row)
-        row, column = to, column + row - to
+        below = _descend(words, wrong + d * blocks, row)
+        row, column = below, column + row - below
         if row == 0:
             return m + d - distance, column
         inside = m - row + d - distance < shown
         if e < 0:
             break
         if inside and reached[e, d] >= row - 1:
-            ops[column] = MISMATCH
+            _put(ops, to, column, MISMATCH)
             row -= 1
         elif inside and reached[e, d + 1] >= row:
-            ops[column] = SKIP_TEXT
+            _put(ops, to, column, SKIP_TEXT)
             d += 1
         elif reached[e, d - 1] >= row - 1:
-            ops[column] = SKIP_PATTERN
+            _put(ops, to, column, SKIP_PATTERN)
             row, d = row - 1, d - 1
         else:
             break
         column += 1
     for i in range(m):
-        ops[i] = SKIP_PATTERN  # the text is not what the distance was found in
+        _put(ops, to, i, SKIP_PATTERN)  # the text is not what the distance was found in
     return 0, m
 
 
@@ -300,30 +305,35 @@ def _fill_spare(constraints, pattern, text, total, spare):
 
 
 @kernel
-def _walk_within(constraints, pattern, text, spare, ops):
+def _walk_within(constraints, pattern, text, spare, ops, to):
     """Write the steps of an alignment from its anchor on; returns (text letters, columns).
 
-    spare: as `_fill_spare` fills it.
+    spare: as `_fill_spare` fills it; ops, to: see `_put`.
     """
     offset, inserted, deleted, _, s, gap, _ = constraints.states
     near, far = constraints.near, constraints.far
     m, length = len(pattern), len(text)
     i = count = spent = 0
     while i < m:
-        at, to = i + offset[s], deleted[s]
+        at, skipped = i + offset[s], deleted[s]
         inside = at < length
         same = inside and (pattern[i] & text[at]) != 0
         diagonal = same or (inside and not _is_exact(near, far, i, m))
         if diagonal and spent + (not same) <= spare[i + 1, s]:
-            ops[count] = MATCH if same else MISMATCH
+            _put(ops, to, count, MATCH if same else MISMATCH)
             spent += not same
             i += 1
-        elif inside and to >= 0 and _has_gap(near, far, i, m) and spent + gap <= spare[i, to]:
-            ops[count] = SKIP_TEXT
+        elif (
+            inside
+            and skipped >= 0
+            and _has_gap(near, far, i, m)
+            and spent + gap <= spare[i, skipped]
+        ):
+            _put(ops, to, count, SKIP_TEXT)
             spent += gap
-            s = to
+            s = skipped
         else:
-            ops[count] = SKIP_PATTERN
+            _put(ops, to, count, SKIP_PATTERN)
             spent += gap
             i, s = i + 1, inserted[s]
         count += 1
@@ -356,23 +366,16 @@ def constrained_distances(work, view, search, constraints, ends):
 
 
 @kernel
-def _write(view, anchor, constraints, query, ops, pam, to):
-    """Write an alignment and its text as the pattern is read, with `pam` letters of a PAM.
-
-    anchor: (position, step); ops: the steps from there on; to: (columns, letters), uint8 each.
-    """
-    (position, step), (columns, text) = anchor, to
-    last = len(columns) - 1
-    columns[:] = MATCH
-    for i in range(len(ops)):
-        columns[pam + i if constraints.leads else last - pam - i] = ops[i]
-    if constraints.leads:
-        read_view(view, position - step * pam, step, text)
+def _write_text(view, position, step, minus, text):
+    """Fill `text` with a View's letters from a position on, complemented if `minus` is 1."""
+    last = position + step * (len(text) - 1)
+    if len(view.letters) > 0 and min(position, last) >= 0 and max(position, last) < view.shown:
+        for i in range(len(text)):
+            text[i] = READ_AS[minus, view.letters[position + step * i]]
     else:
-        read_view(view, position + step * (len(text) - pam - 1), -step, text)
-    minus = constraints.minus[query] != 0
-    for i in range(len(text)):
-        text[i] = LETTERS[COMPLEMENT[text[i]] if minus else text[i]]
+        read_view(view, position, step, text)
+        for i in range(len(text)):
+            text[i] = READ_AS[minus, text[i]]
 
 
 @kernel
@@ -385,11 +388,7 @@ def trace(work, view, search, constraints, ends, traced, columns):
     positions, queries, distances, limits = ends
     others, sizes, pam_sizes = traced
     op_ends, ops, text_ends, out = columns
-    begins, backward, (table, tables) = (
-        search.reading.begins,
-        search.reading.backward,
-        search.profile,
-    )
+    begins, backward, profile = search.reading.begins, search.reading.backward, search.profile
     rows = longest(begins)
     reach = rows + search.k
     beside, pattern = np.empty(constraints.pams.shape[2], np.uint8), np.empty(rows, np.uint8)
@@ -397,6 +396,7 @@ def trace(work, view, search, constraints, ends, traced, columns):
     bound = constraints.near > 0 or constraints.far > 0 or constraints.states.apart
     spare = np.empty((rows + 1 if bound else 0, len(constraints.states.offset)), np.int64)
     memory = _new_diagonals(rows, 0 if bound else search.k)
+    leads = constraints.leads
     slab = next_item(work)
     while slab >= 0:
         for h in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
@@ -405,27 +405,37 @@ def trace(work, view, search, constraints, ends, traced, columns):
             m = begins[query + 1] - begins[query]
             length = m + distance
             shown = min(length, (limits[h] - position) * step + 1)
+            wide = 0
+            if len(constraints.sizes) > 0:
+                pam = _pam_beside(view, constraints, query, position, step, beside)
+                wide = constraints.sizes[pam] if pam != NO_PAM else 0
+            here, to = steps, (0, 1)
+            if len(op_ends) > 0:
+                here = ops[op_ends[h] : op_ends[h + 1]]
+                here[:] = MATCH
+                to = (wide, 1) if leads else (len(here) - 1 - wide, -1)
             if bound:
                 text = letters[:shown]
                 read_view(view, position, step, text)
                 wanted = _read_pattern(search, query, pattern)
                 _fill_spare(constraints, wanted, text, distance, spare)
-                used, count = _walk_within(constraints, wanted, text, spare, steps)
+                used, count = _walk_within(constraints, wanted, text, spare, here, to)
             else:
                 if distance > 0:
                     for i in range(length - shown):
                         memory.letters[i] = 0
                     text = memory.letters[length - shown : length]
                     read_view(view, position + step * (shown - 1), -step, text)
-                row_words = table, tables[query]
-                used, count = _walk_freely(row_words, m, shown, distance, memory, steps)
-            wide = 0
-            if len(constraints.sizes) > 0:
-                pam = _pam_beside(view, constraints, query, position, step, beside)
-                wide = constraints.sizes[pam] if pam != NO_PAM else 0
+                words = profile.table, profile.begins[query]
+                used, count = _walk_freely(words, m, shown, distance, memory, here, to)
             others[h], sizes[h] = position + step * (used - 1), count + wide
             pam_sizes[h] = wide
             if len(op_ends) > 0:
-                to = ops[op_ends[h] : op_ends[h + 1]], out[text_ends[h] : text_ends[h + 1]]
-                _write(view, (position, step), constraints, query, steps[:count], wide, to)
+                text = out[text_ends[h] : text_ends[h + 1]]
+                minus = constraints.minus[query]
+                if leads:
+                    _write_text(view, position - step * wide, step, minus, text)
+                else:
+                    first = position + step * (len(text) - wide - 1)
+                    _write_text(view, first, -step, minus, text)
         slab = next_item(work)

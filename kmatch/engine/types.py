@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs
+from kmatch.arrays import Bytes, Longs, bounds_of
 from kmatch.engine.geometry import Text
 
 LETTERS = np.frombuffer(b"NACNGNNNTNNNNNNN", np.uint8)  # by mask; the text has no IUPAC letters
@@ -49,6 +49,16 @@ class Columns(NamedTuple):
     ops: Bytes
     text_ends: Longs
     text: Bytes
+
+
+NO_COLUMNS = Columns(*(np.zeros(0, np.int64), np.zeros(0, np.uint8)) * 2)
+
+
+def make_columns(sizes: Longs, letters: Longs) -> Columns:
+    """Columns to be filled: how many each alignment has, and letters of the text, int64[n]."""
+    op_ends, text_ends = bounds_of(sizes), bounds_of(letters)
+    ops, text = np.empty(op_ends[-1], np.uint8), np.empty(text_ends[-1], np.uint8)
+    return Columns(op_ends, ops, text_ends, text)
 
 
 UNKNOWN = 4  # a letter that matches nothing

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain, groupby, pairwise
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -21,8 +21,11 @@ from kmatch.arrays import (
     ranked,
 )
 from kmatch.engine.types import Columns
+from kmatch.jit import entry
 from kmatch.results.melting import gc_fractions, melting_temperatures
 from kmatch.sequences.chunks import Spans
+
+number_texts = entry("kmatch.results.kernels", "number_texts")
 
 ENDLESS = 1 << 62  # letters of a linear record, as far as its origin goes
 WHOLE = ("names", "origin", "codes", "regions", "units")  # fields that rows have in common
@@ -51,16 +54,15 @@ class Texts(NamedTuple):
         letters = self.letters.tobytes().decode("utf-8", "surrogateescape")
         return [letters[a:b] for a, b in pairwise(self.ends.tolist())]
 
-    def cigars(self) -> list[str]:
-        """The CIGAR of each text, whose letters are alignment columns."""
-        ops = self.letters
-        starts = np.ones(len(ops) + 1, bool)  # of runs of one letter, and the end of the last
-        starts[1:-1] = ops[1:] != ops[:-1]
-        starts[self.ends] = True
-        first = np.flatnonzero(starts)
-        letters = ops[first[:-1]].tobytes().decode()
-        runs = [f"{size}{op}" for size, op in zip(np.diff(first).tolist(), letters, strict=True)]
-        return ["".join(runs[a:b]) for a, b in pairwise(np.searchsorted(first, self.ends).tolist())]
+    def cigars(self) -> Objects:
+        """The CIGAR of each text, whose letters are alignment columns; equal ones are one str."""
+        many = len(self.ends) - 1
+        slots, which = np.full(2 << many.bit_length(), -1), np.empty(many, np.int64)
+        distinct = np.empty(many, np.int64)
+        count = number_texts(self.ends, self.letters, slots, which, distinct)
+        runs = (groupby(word) for word in take_texts(self, distinct[:count]).words())
+        words = ["".join(f"{len([*run])}{op}" for op, run in each) for each in runs]
+        return np.array([*words, ""], object)[which]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kmatch.arrays import Longs, bounds_of, ranked
 from kmatch.errors import InputError, OutputError, shown
-from kmatch.results.batches import Batch, SomeBatch, Texts, taken
+from kmatch.results.batches import Batch, SomeBatch, Texts, join_rows, taken
 
 if TYPE_CHECKING:
     from kmatch.results.annotation import Annotation
@@ -146,19 +146,20 @@ class Column(Generic[Kind]):
             raise AttributeError(f"{type(table).__name__} has no column {self.name!r}")
         if self.aligned:
             table.align()
-        parts = [self.values(batch, table) for batch in table.batches if len(batch)]
-        values = vars(table)[self.name] = np.concatenate([np.zeros(0, self.kind), *parts])
+        values = vars(table)[self.name] = self.values(table.batches, table)
         table.check()
         return values
 
-    def values(self, batch: Batch, table: Any) -> NDArray[Any]:
-        """Its values in the rows of a batch."""
-        cells = self.cells(batch, table)
-        if isinstance(cells, Named):
-            return cells.names.array[cells.which]
-        if isinstance(cells, Spelt):
-            return Names(cells.texts.cigars() if cells.runs else cells.texts.words()).array
-        return cells
+    def values(self, batches: Iterable[Batch], table: Any) -> NDArray[Any]:
+        """Its values in the rows of batches."""
+        cells = [self.cells(batch, table) for batch in batches if len(batch)]
+        if spelt := [each for each in cells if isinstance(each, Spelt)]:
+            texts = join_rows([each.texts for each in spelt])  # CIGARs are much alike
+            return texts.cigars() if spelt[0].runs else Names(texts.words()).array
+        parts = [
+            each.names.array[each.which] if isinstance(each, Named) else each for each in cells
+        ]
+        return np.concatenate([np.zeros(0, self.kind), *parts])
 
     def written(self, batch: Batch, table: Any) -> Cells:
         """Its Cells as lines have them: words or whole numbers."""

@@ -9,6 +9,7 @@ TEN, ZERO = np.uint64(10), np.uint64(ord("0"))
 PAM = 3  # letters
 CODE = 7  # bits of an ASCII letter in which A, C, G, T and - differ
 GAP = ord("-") & CODE
+FNV_BASIS, FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 
 
 @kernel
@@ -36,6 +37,34 @@ def put_runs(out, at, ops, first, last):
             at += 1
             begin = i + 1
     return at
+
+
+@kernel
+def number_texts(ends, letters, slots, which, distinct):
+    """Number texts by their letters, equal ones alike; returns how many numbers there are.
+
+    slots: int64[2^s], of more than n, all −1; which: int64[n], the number of each text, and
+    distinct: int64[n], the first text of each number, filled here.
+    """
+    count = 0
+    for i in range(len(which)):
+        first, size, code = ends[i], ends[i + 1] - ends[i], FNV_BASIS
+        for j in range(first, first + size):
+            code = (code ^ letters[j]) * FNV_PRIME
+        at = np.int64(code >> np.uint64(20)) & (len(slots) - 1)
+        while slots[at] >= 0:
+            other, j = ends[distinct[slots[at]]], 0
+            if ends[distinct[slots[at]] + 1] - other == size:
+                while j < size and letters[first + j] == letters[other + j]:
+                    j += 1
+                if j == size:
+                    break
+            at = (at + 1) & (len(slots) - 1)
+        if slots[at] < 0:
+            slots[at], distinct[count] = count, i
+            count += 1
+        which[i] = slots[at]
+    return count
 
 
 @kernel

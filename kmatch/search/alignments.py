@@ -13,7 +13,7 @@ from kmatch.engine.devices import choose_engine
 from kmatch.engine.engine import Engine
 from kmatch.engine.geometry import Text
 from kmatch.engine.queries import difference_query
-from kmatch.engine.types import MATCH, Columns, Ends, Traced, View
+from kmatch.engine.types import MATCH, NO_COLUMNS, Columns, Ends, Traced, View, make_columns
 from kmatch.engine.workers import slabs
 from kmatch.errors import InputError
 from kmatch.genome import Genomes
@@ -163,17 +163,13 @@ def _columns(
     backward = panel.letters.backward[query] != 0
     anchor = np.where(backward, begin + rules.reach, last - rules.reach)
     ends = Ends(anchor, query, hits.distance.astype(np.int64), np.where(backward, last, begin))
-    # Whatever the text, an alignment has no more columns than its letters and the pattern's.
-    slots = bounds_of(panel.lengths[query] + np.diff(text.ends))
-    found = Columns(slots, np.empty(slots[-1], np.uint8), text.ends, np.empty_like(text.letters))
     traced = Traced(*np.empty((3, len(hits)), np.int64))
     view = View(NO_TEXT, encode_text(text.letters), NO_LETTERS, len(text.letters))
-    constraints = make_constraints(rules, panel, k)
-    given = view, search, constraints, ends, traced, found
-    engine.workers.run(trace, slabs(len(hits)), *given)
-    bounds = bounds_of(traced.size)
-    ops = gather(found.ops, slots[:-1] if rules.leads else slots[1:] - traced.size, bounds)
-    differences = counted_in_rows(ops != MATCH, bounds)
+    given = view, search, make_constraints(rules, panel, k), ends, traced
+    engine.workers.run(trace, slabs(len(hits)), *given, NO_COLUMNS)
+    found = make_columns(traced.size, np.diff(text.ends))
+    engine.workers.run(trace, slabs(len(hits)), *given, found)
+    differences = counted_in_rows(found.ops != MATCH, found.op_ends)
     if (differences != hits.distance).any() or (traced.other != ends.limit).any():
         return None
-    return Columns(bounds, ops, text.ends, found.text)
+    return found

@@ -201,7 +201,7 @@ class AssaySearch:
             hits = HitBatch(record, start, end, {}, *kinds)
             genomes = window.genomes(self._genomes.circular)
             (hits,) = with_alignments([hits], query, genomes, self._run.threads)
-            last[rows] = Hits.differences_3p.values(hits, self._table)
+            last[rows] = Hits.differences_3p.values([hits], self._table)
             tm[rows] = self._temperatures(hits)
             if query is self._query:
                 self._note(hits)

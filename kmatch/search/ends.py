@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs, bounds_of, distinct
+from kmatch.arrays import Bytes, Longs, distinct
 from kmatch.engine.codes import DROPPED, Coding
 from kmatch.engine.queries import difference_query
-from kmatch.engine.types import Columns, Ends, Traced, View
+from kmatch.engine.types import NO_COLUMNS, Columns, Ends, Traced, View, make_columns
 from kmatch.engine.workers import slabs
 from kmatch.jit import entry
 from kmatch.results.batches import HitBatch, hit_batch
@@ -45,7 +45,6 @@ constrained_distances = entry("kmatch.engine.trace", "constrained_distances")
 trace = entry("kmatch.engine.trace", "trace")
 
 UNPACKED = 512  # positions for each of which there may be an end before a chunk is unpacked
-NO_COLUMNS = Columns(*(np.zeros(0, np.int64), np.zeros(0, np.uint8)) * 2)
 NO_ENDS = np.zeros((3, 0), np.int64)  # positions, queries and distances
 
 
@@ -288,9 +287,7 @@ class DifferenceSearch:
         fill_columns(rows, chunk.base, spans, queries, intervals, kinds)
         columns = None
         if self._aligned:
-            op_ends, text_ends = bounds_of(rows["size"]), bounds_of(rows["end"] - rows["start"])
-            ops, text = np.empty(op_ends[-1], np.uint8), np.empty(text_ends[-1], np.uint8)
-            columns = Columns(op_ends, ops, text_ends, text)
+            columns = make_columns(rows["size"], rows["end"] - rows["start"])
             position, query, distance = (
                 rows[name].copy() for name in ("anchor", "query", "distance")
             )
