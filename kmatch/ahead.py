@@ -76,7 +76,6 @@ KERNELS: dict[str, tuple[Any, ...]] = {
     "kmatch.engine.trace constrained_distances": (LONGS, VIEW, QUERY, CONSTRAINTS, ENDS),
     "kmatch.engine.trace stand_beside": (LONGS, VIEW, QUERY, CONSTRAINTS, (LONGS, LONGS), BOOLS),
     "kmatch.results.kernels score_cfd": (SITES, GUIDES, INTS, (0, 0, 0), WEIGHTS, BEST, FLOATS),
-    "kmatch.engine.cpu.edit smallest_edit": (LONGS, TEXT, READING, LONGS, 0, TABLE),
     "kmatch.search.kernels split_windows": (
         *(LONGS, LONGS, 0, (INTS, BYTES, LONGS), COLUMNS, 0, SPANS),
         *((LONGS, INTS, INTS, INTS, BYTES), LONGS),

@@ -418,9 +418,7 @@ def assay(
     with on_cluster(Run(device, threads), scheduler) as run:
         search = AssaySearch(pairs, _searched(genome, circular, run), k, options, run)
         search.progress.tell = on_progress
-        found = Assays(search, pairs, targets)
-    found.positions = search.positions
-    return found
+        return Assays(search, pairs, targets)
 
 
 def pack(

@@ -207,9 +207,7 @@ def find_hits(
 ) -> tuple[HitBatch, Progress]:
     """The hits of a group of the patterns of a Query."""
     numbers = np.arange(*_bounds(len(query.patterns), group))
-    search = begin_search(
-        query._replace(patterns=query.patterns.take(numbers)), genomes, run, regions
-    )
+    search = begin_search(query.take(numbers, query.k), genomes, run, regions)
     batch = joined([no_hits(), *search.everywhere()])
     return replace(batch, pattern=numbers[batch.pattern].astype(np.int32)), search.progress
 

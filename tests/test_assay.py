@@ -6,100 +6,19 @@ import random
 from math import log, sqrt
 
 import naive
-import naive_assays
 import numpy as np
 import pytest
+from Bio.Seq import Seq
+from Bio.SeqUtils.MeltingTemp import Tm_NN
 from support.commands import fasta, here, random_letters
 
 import kmatch
 from kmatch.errors import InputError
-from kmatch.results.melting import Salts, duplex_temperature
-from kmatch.search import assay, best, pcr
+from kmatch.results.melting import SALTS, Salts, codes_of, melting_temperatures
+from kmatch.search import best
+from kmatch.sequences.alphabet import encode_text
 
 OLIGOS = ("ACGTTGCAGTCCATT", "GGATTACCAGTTGCA", "TTGGCCTAGGATCCA")
-
-
-def rows_of(found):
-    names = ("genome", "assay", "amplifies", "record", "start", "end")
-    oligos = ("forward", "reverse", "probe")
-    columns = [getattr(found, name).tolist() for name in names]
-    sides = [
-        np.stack([getattr(found, name + ending) for name in oligos], axis=1).tolist()
-        for ending in ("", "_3p")
-    ]
-
-    def whole(value):
-        return None if value != value else int(value)
-
-    def wholes(side):
-        return tuple(map(whole, side))
-
-    rows = zip(*columns, *sides, strict=True)
-    return [
-        (*row[:2], row[2] == "yes", row[3], *(whole(n) for n in row[4:6]), *map(wholes, row[6:]))
-        for row in rows
-    ]
-
-
-def case(rng):
-    """Genomes that hold oligos with errors, on both strands, and the assays."""
-
-    def oligo(least):
-        return "".join(rng.choice("ACGTACGTACGTR") for _ in range(rng.randint(least, least + 3)))
-
-    given = {}
-    for number in range(rng.randint(1, 3)):
-        probes = [oligo(3) for _ in range(rng.choice([0, 1, 1, 2]))]
-        given[f"a{number}"] = ([oligo(4) for _ in range(rng.randint(1, 2))], [oligo(4)], probes)
-    written = [oligo for sides in given.values() for side in sides for oligo in side]
-    written += [naive.reverse_complement(oligo) for oligo in written]
-
-    def text():
-        parts = rng.choices(written, k=rng.randint(0, 7))
-        return "".join(part + rng.choice(["", "A", "CG", "N"]) for part in parts)[
-            : rng.choice([20, 60])
-        ]
-
-    genomes = {
-        f"g{number}": [(f"g{number}r{record}", text()) for record in range(rng.randint(1, 3))]
-        for number in range(rng.randint(1, 4))
-    }
-    return genomes, given
-
-
-@pytest.mark.parametrize("edit", [False, True])
-@pytest.mark.parametrize("circular", [False, True])
-def test_as_the_oracle(edit, circular, monkeypatch):
-    rng = random.Random(39 + edit)
-    for trial in range(8 if circular or edit else 20):
-        genomes, given = case(rng)
-        each = rng.choice(["file", "record"])
-        monkeypatch.setattr(best, "WINDOW", rng.choice([1, 50, 1 << 20]))
-        monkeypatch.setattr(assay, "WINDOW", rng.choice([1, 1 << 20]))
-        monkeypatch.setattr(best, "UNITS", rng.choice([1, 2, 1 << 12]))
-        monkeypatch.setattr(pcr, "PROBES", rng.choice([1, 1 << 20]))
-        files = [kmatch.Genome.from_records(records) for records in genomes.values()]
-        for genome, name in zip(files, genomes, strict=True):
-            genome.label = name
-        options = {"product": (rng.choice([5, 12]), rng.choice([25, 60])), "edit": edit}
-        found = kmatch.assay(
-            given, files, (k := rng.choice([0, 1])), each=each, circular=circular, device="cpu",
-            **options,
-        )  # fmt: skip
-        apart = genomes
-        if each == "record":
-            apart = {name: [(name, text)] for each in genomes.values() for name, text in each}
-        rows, sites = naive_assays.assays(apart, given, k, circular=circular, **options)
-        assert rows_of(found) == rows, (trial, given, genomes)
-        if len(set(oligos := [o for sides in given.values() for s in sides for o in s])) < len(
-            oligos
-        ):
-            continue
-        handle = io.BytesIO()
-        found.to_positions(handle)
-        lines = [line.split("\t") for line in handle.getvalue().decode().splitlines()[1:]]
-        expected = [row for oligo in oligos for row in naive_assays.positions(oligo, sites)]
-        assert [list(map(int, line[3:])) for line in lines] == expected
 
 
 def amplicon(inside="", errors=()):
@@ -195,6 +114,37 @@ def test_files_lists_and_records_give_the_same(folder):
     assert table(piped.out) == apart
 
 
+def duplex_temperature(oligo, site, salts=SALTS):
+    letters = (np.frombuffer(each.encode(), np.uint8) for each in (oligo, site))
+    codes = [codes_of(encode_text(each)) for each in letters]
+    return melting_temperatures(*codes, np.array([0]), np.array([len(oligo)]), salts)[0]
+
+
+@pytest.mark.parametrize("salts", [SALTS, Salts(magnesium=0, dntps=0)])
+def test_melting_temperatures_are_biopythons(salts):
+    """Of many stretches at once, with mismatches inside and at their ends."""
+    rng, half = random.Random(7), salts.oligos / 2
+    mixed = {"dnac1": half, "dnac2": half, "Na": salts.monovalent, "Mg": salts.magnesium}
+    oligos, sites, expected = [], [], []
+    for _ in range(300):
+        oligo = rng.choices("ACGT", k=rng.randint(2, 12))
+        site = [rng.choice("ACGTN") if rng.random() < 0.1 else letter for letter in oligo]
+        oligos.append("".join(oligo))
+        sites.append("".join(site))
+        try:
+            tm = Tm_NN(oligos[-1], c_seq=Seq(sites[-1]).complement(), saltcorr=5,
+                       dNTPs=salts.dntps, **mixed) if "N" not in site else np.nan  # fmt: skip
+        except (ValueError, KeyError, IndexError):  # no parameters
+            tm = np.nan
+        expected.append(tm)
+    letters = [np.frombuffer("".join(each).encode(), np.uint8) for each in (oligos, sites)]
+    ends = np.cumsum(list(map(len, oligos)))
+    codes = [codes_of(encode_text(each)) for each in letters]
+    found = melting_temperatures(*codes, np.append(0, ends[:-1]), ends, salts)
+    assert 20 < np.isnan(expected).sum() < 200
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
 # calc_tm of primer3-py 2.4.0 with 1.5 mM Mg and 0.6 mM dNTPs, its defaults, and with other salts.
 PRIMER3 = {
     "ACAGGTACGTTAATAGTTAATAGCGT": (58.2928957293754, 62.9710703098084),
@@ -238,9 +188,10 @@ def test_melting_temperatures_of_sites():
     assert found.probe.tolist() == [1] and np.isnan(found.tm_probe).all()
     site = text[:15]
     resolved = forward.replace("R", site[5])
-    assert found.tm_forward[0] == duplex_temperature(resolved, site)
+    assert found.tm_forward[0] == pytest.approx(duplex_temperature(resolved, site))
     salty = kmatch.assay(given, genome, 1, edit=True, product=(9, 99), magnesium=6, device="cpu")
-    assert salty.tm_reverse[0] == duplex_temperature(reverse, reverse, Salts(magnesium=6))
+    tm = duplex_temperature(reverse, reverse, Salts(magnesium=6))
+    assert salty.tm_reverse[0] == pytest.approx(tm)
     with pytest.raises(kmatch.OutputError, match="no BED"):
         found.to_bed(io.StringIO())
 
@@ -297,33 +248,38 @@ def test_each_record_by_itself(monkeypatch):
 def test_pictures(folder, tmp_path):
     """The table and --matrix draw the same; the longer side is rows, empty cells have no colour."""
     pytest.importorskip("matplotlib")
-    from kmatch.pictures.matrices import draw_matrix, read_matrix
+    from kmatch.pictures.tables import read_table
 
     table, matrix, positions = (tmp_path / f"{name}.tsv" for name in "tmp")
     here(
         *("assay", folder / "assays.tsv", folder / "all.fa", "-k", 2, "--each", "record"),
         *("-o", table, "--matrix", matrix, "--positions", positions),
     )
-    read = [read_matrix(path) for path in (table, matrix, positions)]
-    assert read[0].rows == read[1].rows == [f"g{n}" for n in range(5)]
     expected = [[0, 0], [2, 2], [1, 3], [0, np.nan], [np.nan, np.nan]]
-    for each in read[:2]:
-        assert each.columns == ["two", "three"] and each.title.endswith("7 pairs of 10 amplify")
-        np.testing.assert_array_equal(each.values, expected)
-    image = draw_matrix(read[0]).axes[0].images[0].get_array()
-    assert image.mask.tolist() == np.isnan(expected).tolist()
-    assert read[2].values[0, 2] == 25 and np.isnan(read[2].values).sum() == 0
+    found = kmatch.assay(folder / "assays.tsv", folder / "all.fa", 2, each="record")
+    for figure in (read_table(table).draw(), read_table(matrix).draw(), found.plot()):
+        axes = figure.axes[0]
+        names = [
+            [tick.get_text() for tick in ticks()]
+            for ticks in (axes.get_yticklabels, axes.get_xticklabels)
+        ]
+        assert names == [[f"g{n}" for n in range(5)], ["two", "three"]]
+        assert figure.get_suptitle().endswith("7 pairs of 10 amplify")
+        values = axes.images[0].get_array().filled(np.nan)
+        np.testing.assert_array_equal(values, expected)
+    values = read_table(positions).draw().axes[0].images[0].get_array()
+    assert values[0, 2] == 25 and not values.mask.any()
     for path in (table, positions):
         picture = tmp_path / "a.svg"
         assert here("plot", path, "-o", picture).status == 0
         assert b"two" in picture.read_bytes()
-    found = kmatch.assay(folder / "assays.tsv", folder / "all.fa", 2, each="record")
-    drawn = found.plot().axes[0].images[0].get_array()
-    np.testing.assert_array_equal(drawn.filled(np.nan), image.filled(np.nan))
+    part = found[found.assay == "two"][1:4]
+    part.to_matrix(handle := io.BytesIO())
+    assert handle.getvalue() == b"assay\tg1\tg2\tg3\ntwo\t2\t1\t0\nthree\t\t\t\n"
+    assert [row["amplified"] for row in part.facts] == [3, 0]
+    with pytest.raises(kmatch.OutputError, match="all rows together"):
+        part.to_positions(handle)
     assert len(found[:0].plot().axes) == 1 and len(list(found)) == 10 and "three" in repr(found)
-    matrix.write_text("assay\tg0\nx\tfew\n")
-    said = here("plot", matrix, "-o", tmp_path / "b.png").err.decode()
-    assert "line 2" in said and "write it again" in said
 
 
 def test_over_the_origin_and_with_a_letter_more():

@@ -78,7 +78,7 @@ def assay(given: Given) -> None:
     search = Search(given, second, default="tsv")
     if search.form == "bed":
         raise click.UsageError("assay writes TSV and CSV, as not every row has a place")
-    from kmatch.results.assays import AssayCounts, Assays, write_positions
+    from kmatch.results.assays import AssayCounts, Assays
     from kmatch.results.formats import FORMATS
     from kmatch.results.melting import Salts
     from kmatch.results.output import open_outputs
@@ -109,7 +109,8 @@ def assay(given: Given) -> None:
         if given.matrix:
             counts.write_matrix(handles[1])
         if given.positions:
-            write_positions(handles[-1], pairs, search.begun.positions)
+            counts.write_positions(handles[-1])
+    counts.check_targets()
     facts = counts.facts()
     amplified = sum(row["amplified"] for row in facts)
     search.conclude(f"{amplified:,} of {counted(search.rows, 'row')} amplify", assays=facts)

@@ -101,7 +101,7 @@ def pack(given: Given) -> None:
     ),
     Option(
         *("--records", ONE, "24, of primers and guides 12"),
-        "Draw the N records with the most hits by themselves.",
+        "Draw the N records with the most hits.",
     ),
     Option("--pattern", "NAME", "all", "Draw the rows of one pattern, pair or guide."),
     Option(
@@ -134,11 +134,6 @@ def plot(given: Given) -> None:
     from kmatch.pictures import load_figure, write_figure
 
     load_figure("kmatch plot")  # now, not after a long table
-    from kmatch.pictures.matrices import draw_matrix, read_matrix
-
-    if (matrix := read_matrix(given.table)) is not None:
-        write_figure(draw_matrix(matrix), output, form)
-        return
     from kmatch.pictures.tables import read_table
 
     table = read_table(given.table, genome, given.pattern)

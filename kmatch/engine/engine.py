@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Generic, NamedTuple, TypeVar
 
-from kmatch.arrays import Bytes, Longs, Words
+from kmatch.arrays import Bytes, Words
 from kmatch.engine.codes import Found
 from kmatch.engine.cpu.items import pack_items
 from kmatch.engine.geometry import Layout, Text
-from kmatch.engine.queries import DifferenceQuery, QueryArrays, ReadingArrays
+from kmatch.engine.queries import DifferenceQuery, QueryArrays
 from kmatch.engine.types import Starts
 from kmatch.engine.workers import Workers
 from kmatch.jit import entry
@@ -123,14 +123,6 @@ class Engine(ABC):
         the positions halo … halo + 64·words·rows − 1: those before warm up the recurrence, so a
         genome begins with `halo` empty positions. One that is read downwards owns
         0 … 64·words·rows − 1. The halo is at least m + k of every query.
-        """
-
-    @abstractmethod
-    def start_smallest(self, text: Text, reading: ReadingArrays, bounds: Longs) -> UnderWay[Longs]:
-        """Start to look for the smallest distance of each query in a chunk, int64[Q].
-
-        bounds: int64[Q], each smaller than m, −1 to leave a query out. What is found is the bound
-        + 1 where no distance is smaller.
         """
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Pictures of hits and primers, drawn by Matplotlib: shown by notebooks, or saved to files.
+"""Pictures of tables, drawn by Matplotlib: shown by notebooks, or saved to files.
 
 Files are whole or absent, and have the same bytes each time. Here are figures, and words and
 numbers in them.
@@ -15,14 +15,25 @@ from kmatch.errors import OutputError, shown
 FORMATS = ("png", "svg", "pdf")
 WIDTH = 9.0  # inches
 GREY = "0.35"
-LONGEST = 24  # characters of a name
+SCALE = "viridis_r"  # of colours: the more, the darker
+LONGEST = 32  # characters of a name
 _DOTS = 150  # an inch, in PNG and where vector formats hold pixels
 _ON_SCREEN = 90  # an inch, in notebooks
 _NO_DATE = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
-_STYLE = {
+STYLE = {
+    "axes.axisbelow": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlecolor": GREY,
+    "axes.titlelocation": "right",
+    "axes.titlesize": 8,
+    "figure.titlesize": 11,
+    "font.size": 8,
+    "legend.frameon": False,
+    "legend.handlelength": 1,
+    "pdf.fonttype": 42,  # as journals want it
     "svg.fonttype": "none",  # text stays text
     "svg.hashsalt": "kmatch",
-    "pdf.fonttype": 42,  # as journals want it
 }
 
 
@@ -37,9 +48,11 @@ def load_figure(asker: str = "a picture") -> Any:
     return Figure
 
 
-def new_figure(height: float) -> Any:
+def new_figure(height: float, title: str = "") -> Any:
     """An empty Figure of `height` inches that notebooks show, with or without pyplot."""
-    return _picture_class()(figsize=(WIDTH, height), dpi=_DOTS, layout="constrained")
+    figure = _picture_class()(figsize=(WIDTH, height), dpi=_DOTS, layout="constrained")
+    figure.suptitle(title, x=0.01, ha="left")
+    return figure
 
 
 def nothing(words: str) -> Any:
@@ -59,17 +72,17 @@ def _picture_class() -> Any:
         """A Matplotlib Figure that shows itself in a notebook."""
 
         def _repr_png_(self) -> bytes:
-            return _saved(self, "png", _ON_SCREEN)
+            return saved(self, "png", _ON_SCREEN)
 
     return Picture
 
 
-def _saved(figure: Any, form: str, dots: int = _DOTS) -> bytes:
+def saved(figure: Any, form: str, dots: int = _DOTS) -> bytes:
     """The bytes of a Figure as `png`, `svg` or `pdf`; dots: an inch."""
     from matplotlib import rc_context
 
     handle = io.BytesIO()
-    with rc_context(_STYLE), warnings.catch_warnings():
+    with rc_context(STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from")  # a box stands for the letter
         figure.savefig(handle, format=form, dpi=dots, metadata=_NO_DATE[form])
     return handle.getvalue()
@@ -80,7 +93,7 @@ def write_figure(figure: Any, path: str | os.PathLike[str], form: str) -> None:
     from kmatch.results.output import open_output
 
     with open_output(path) as file:
-        file.write(_saved(figure, form))
+        file.write(saved(figure, form))
 
 
 def label(name: str, longest: int = LONGEST) -> str:
@@ -92,29 +105,19 @@ def label(name: str, longest: int = LONGEST) -> str:
     return name.replace("$", r"\$")
 
 
-def position_axis(axes: Any, length: int, what: str) -> None:
+def short(number: float, unit: str = "") -> str:
+    """A number in few characters: `12.3k`, with the unit bp `820 bp` or `1.2 kbp`."""
+    from matplotlib.ticker import EngFormatter
+
+    return str(EngFormatter(unit, sep=" " if unit else "")(float(f"{number:.3g}")))
+
+
+def position_axis(axes: Any, what: str) -> None:
     """Have the x axis of axes in letters show bp, kbp or Mbp; what: its label."""
-    units = ((10**7, 10**6, "Mbp"), (10**4, 10**3, "kbp"), (0, 1, "bp"))
-    size, name = next((size, name) for least, size, name in units if length >= least)
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value / size:,.10g}")
-    axes.set_xlabel(f"{what}, {name}", fontsize=9)
-    axes.tick_params(axis="x", labelsize=8)
+    from matplotlib.ticker import EngFormatter
 
-
-def letters(length: float) -> str:
-    """A length in words: `820 bp`, `1.2 kbp`, `34 Mbp`."""
-    size, name = next((s, n) for s, n in ((10**6, "Mbp"), (10**3, "kbp"), (1, "bp")) if length >= s)
-    value = length / size
-    return f"{value:,.0f} {name}" if value >= 100 or size == 1 else f"{value:.3g} {name}"
-
-
-def short_count(count: int) -> str:
-    """A count in at most five characters: `9876`, `12.3k`, `4.6M`."""
-    for size, name in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
-        if count >= 10 * size or (count >= size and size > 1000):
-            value = count / size
-            return f"{value:.0f}{name}" if value >= 99.95 else f"{value:.1f}{name}"
-    return str(count)
+    axes.xaxis.set_major_formatter(EngFormatter("bp"))
+    axes.set_xlabel(what)
 
 
 def counted(count: int, noun: str) -> str:

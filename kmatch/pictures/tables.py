@@ -4,10 +4,9 @@ import csv
 import os
 import re
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from importlib import import_module
 from math import isfinite, nan
 from typing import Any, NamedTuple
@@ -16,51 +15,68 @@ import numpy as np
 
 from kmatch.arrays import Bools, Longs, ranked
 from kmatch.errors import MOST, InputError, checked_count, shown
+from kmatch.pictures import STYLE, counted, load_figure, nothing
 from kmatch.sequences.files import StrPath, open_source
 
 _PLACE = ("sequence", "start", "end")
+_STRANDED = (*_PLACE, "strand")
 _BED = (  # of primers, hits and products, of which those of several genomes have one more
     (*_PLACE, "name", "score", "strand"),
     (*_PLACE, "pattern", "score", "strand", "distance"),
     (*_PLACE, "name", "score", "strand", "distance_forward", "distance_reverse"),
 )
-# Columns that pictures show: of words, of whole numbers, of other numbers.
-_WORDS = ("genome", "sequence", "pattern", "name", "guide", "strand", "cigar")
-_WHOLE, _REAL = r"start|end|distance(_forward|_reverse)?|d\d+", r"gc|tm|cfd|mit|specificity(_mit)?"
-_HEADERS = ("#", "track", "browser")
-_SHOWN_COLUMNS = re.compile("|".join((*_WORDS, _WHOLE, _REAL)))
+_WORDS = {*("genome", "sequence", "pattern", "name", "guide", "strand", "cigar")}
+_WORDS |= {*("assay", "amplifies", "oligo", "position", "letter")}
+_WHOLE = re.compile(r"start|end|distance(_forward|_reverse)?|d\d+|match|differ")
 _SHOWN = 40  # characters of a wrong cell
-_OTHERS = {  # how what is no table begins
-    "@HD": "SAM",
-    "@SQ": "SAM",
-    "##gff": "GFF3",
-    ">": "FASTA",
-    "pattern\td": "a summary, which has no positions",
-}
+_HEADERS = ("#", "track", "browser")
 _WANTED = "write the hits as TSV (--format tsv) or BED, and plot these"
 
 
 class Kind(NamedTuple):
-    """A kind of table: what its rows are, the columns by which it is known, that by which its rows
-    are chosen, if any, and the function of `kmatch.pictures` that draws a Table of it."""
+    """A kind of table: what its rows are, the columns by which it is known, others that are drawn,
+    the function of `kmatch.pictures` that draws a Table of it, and the column by which its rows are
+    chosen, if any."""
 
     noun: str
     needed: tuple[str, ...]
-    chosen_by: str
+    others: str
     draw: str
+    chosen_by: str = ""
+
+    def shows(self, column: str) -> bool:
+        """Whether a column is drawn."""
+        return column in self.needed or bool(re.fullmatch(self.others, column))
 
 
 KINDS = (
-    Kind("guide", (*_PLACE, "guide", "d0"), "guide", "along.draw_guides"),
-    Kind("hit", (*_PLACE, "pattern", "distance", "strand"), "pattern", "hits.draw_hits"),
     Kind(
-        "product",
-        (*_PLACE, "name", "distance_forward", "distance_reverse", "strand"),
-        "name",
-        "hits.draw_hits",
+        *("guide", (*_PLACE, "guide", "d0"), r"strand|gc|specificity(_mit)?|d\d+"),
+        *("along.draw_guides", "guide"),
     ),
-    Kind("primer", (*_PLACE, "gc", "tm"), "", "along.draw_primers"),
+    Kind(
+        *("hit", (*_STRANDED, "pattern", "distance"), "genome|cigar|cfd|mit", "hits.draw_hits"),
+        "pattern",
+    ),
+    Kind(
+        *("product", (*_STRANDED, "name", "distance_forward", "distance_reverse"), "genome"),
+        *("hits.draw_hits", "name"),
+    ),
+    Kind("primer", (*_PLACE, "gc", "tm"), "strand", "along.draw_primers"),
+    Kind(
+        *("row", ("genome", "assay", "amplifies"), "forward|reverse|probe", "cells.draw_assays"),
+        "assay",
+    ),
+    Kind(
+        *("letter", ("oligo", "position", "letter", "match", "differ"), ""),
+        *("cells.draw_positions", "oligo"),
+    ),
+    Kind("assay", ("assay",), ".*", "cells.draw_matrix", "assay"),  # and a column a genome
 )
+
+
+def _kind_of(noun: str) -> Kind:
+    return next(kind for kind in KINDS if kind.noun == noun)
 
 
 class Words(NamedTuple):
@@ -69,6 +85,28 @@ class Words(NamedTuple):
 
     words: Sequence[str]
     which: Longs
+
+    @classmethod
+    def of(cls, column: Iterable[Any]) -> "Words":
+        """The Words of a column."""
+        known: dict[Any, int] = {}
+        which = np.array([known.setdefault(word, len(known)) for word in column], np.int64)
+        return cls(list(map(str, known)), which)
+
+
+class Places(NamedTuple):
+    """Where the rows are that are drawn: their numbers, int64[n], and by row record, start, end and
+    strand; the names of the records and their lengths, of which one that is unknown ends with its
+    last row; and how many have rows that are not drawn."""
+
+    rows: Longs
+    record: Longs
+    start: Longs
+    end: Longs
+    minus: Bools
+    names: list[str]
+    lengths: Longs
+    others: int
 
 
 @dataclass(frozen=True)
@@ -81,25 +119,64 @@ class Table:
     lengths: dict[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return len(self.columns["start"])
+        column = self.columns[self.kind.needed[0]]
+        return len(column.which if isinstance(column, Words) else column)
 
     def get(self, name: str) -> Any:
         """A column, NaN in all rows where there is none."""
         return self.columns.get(name, np.full(len(self), nan))
 
     def draw(self, records: int | None = None) -> Any:
-        """A Figure; records: how many, those with the most rows, are drawn by themselves."""
+        """A Figure; records: how many are drawn, those with the most rows."""
+        load_figure()
+        from matplotlib import rc_context
+
         module, name = self.kind.draw.split(".")
-        return getattr(import_module(f"kmatch.pictures.{module}"), name)(self, records)
+        with rc_context(STYLE):
+            if not len(self):
+                return nothing(f"no {self.kind.noun}s")
+            return getattr(import_module(f"kmatch.pictures.{module}"), name)(self, records)
+
+    def places(self, most: int) -> Places:
+        """The Places of the rows in the `most` records with the most of them."""
+        most = checked_count("records", most, 1)
+        start, end, records = (self.columns[name] for name in ("start", "end", "sequence"))
+        names, record = list(records.words), records.which
+        if genomes := self.columns.get("genome"):
+            both, record = ranked(genomes.which * len(names) + record)
+            prefix = os.path.commonprefix(list(genomes.words))  # noqa: RUF071, cut at a slash
+            paths = [path[prefix.rfind("/") + 1 :] for path in genomes.words]
+            pairs = [divmod(number, len(names)) for number in both.tolist()]
+            names = [f"{paths[genome]} {names[number]}" for genome, number in pairs]
+        lengths = np.array([self.lengths.get(name, 0) for name in names], np.int64)
+        np.maximum.at(lengths, record, end)
+        strand, minus = self.columns.get("strand"), np.zeros(len(self), np.bool_)
+        if strand is not None and "-" in strand.words:
+            minus = strand.which == strand.words.index("-")
+        shown = np.sort(np.argsort(-np.bincount(record), kind="stable")[:most])
+        rows = np.flatnonzero(np.isin(record, shown))
+        columns = np.searchsorted(shown, record[rows]), start[rows], end[rows], minus[rows]
+        chosen = [names[number] for number in shown.tolist()]
+        return Places(rows, *columns, chosen, lengths[shown], len(names) - len(shown))
+
+    def title(self, places: Places) -> str:
+        """How many rows there are, and which of them are drawn."""
+        title = counted(len(self), self.kind.noun)
+        if self.kind.draw == "hits.draw_hits":
+            by = {"pattern": "pattern", "name": "pair"}[self.kind.chosen_by]
+            title += f" of {counted(len(self.columns[self.kind.chosen_by].words), by)}"
+        title += f" in {counted(len(places.names) + places.others, 'record')}"
+        if places.others:
+            title += f", of which the {len(places.names)} with the most {self.kind.noun}s are drawn"
+        return title
 
 
 def table_of(found: Any, headings: Mapping[str, str]) -> Table:
-    """The Table of Hits, Products, Primers or Guides; headings: their columns, by those of TSV."""
-    columns, lengths = {}, {}
-    for heading, name in headings.items():
-        if _SHOWN_COLUMNS.fullmatch(heading):
-            column = found.column(name)
-            columns[heading] = words_of(column) if heading in _WORDS else column
+    """The Table of what Python has found; headings: its columns, by those of TSV."""
+    kind, columns, lengths = _kind_of(found.noun), {}, {}
+    for heading in filter(kind.shows, headings):
+        column = found.column(headings[heading])
+        columns[heading] = Words.of(column) if heading in _WORDS else column
     if found.noun == "hit":
         patterns = [pattern.name for pattern in found.patterns]
         columns["pattern"] = Words(patterns, found.pattern_number)
@@ -107,14 +184,7 @@ def table_of(found: Any, headings: Mapping[str, str]) -> Table:
             lengths = _sizes(found.searched.genome(0))
     if found.noun == "primer":
         lengths = {name: len(each.codes) for each in found.batches for name in each.names.values()}
-    return Table(next(kind for kind in KINDS if kind.noun == found.noun), columns, lengths)
-
-
-def words_of(column: Iterable[Any]) -> Words:
-    """The Words of a column."""
-    known: dict[Any, int] = {}
-    which = np.array([known.setdefault(word, len(known)) for word in column], np.int64)
-    return Words(list(map(str, known)), which)
+    return Table(kind, columns, lengths)
 
 
 def _sizes(genome: Any) -> dict[str, int]:
@@ -136,10 +206,11 @@ def read_table(path: StrPath, genome: StrPath | None = None, pattern: str | None
                 reader.add(line.decode("utf-8", "surrogateescape").rstrip("\r\n"))
             except ValueError as error:
                 raise InputError(f"{source.label}: line {number}: {error}") from None
-        table = reader.table()
-        if pattern is not None and not len(table):
-            column = table.kind.chosen_by or "pattern"
-            raise InputError(f"{source.label}: no row has '{shown(pattern)}' as its {column}")
+    columns = {name: column.made() for name, column in reader.columns.items()}
+    table = Table(reader.kind, columns)
+    if pattern is not None and not len(table):
+        by = table.kind.chosen_by or "pattern"
+        raise InputError(f"{source.label}: no row has '{shown(pattern)}' as its {by}")
     if genome is not None:
         from kmatch.genome import Genome
 
@@ -147,167 +218,82 @@ def read_table(path: StrPath, genome: StrPath | None = None, pattern: str | None
     return table
 
 
-class _Column(NamedTuple):
-    """The values of a column so far, what makes one of a cell, and its words by number."""
+class _Column:
+    """A column as it is read: words, whole numbers or others, NaN where there is none."""
 
-    values: Any
-    convert: Callable[[str], float]
-    words: dict[str, int]
+    def __init__(self, name: str) -> None:
+        self._name, self._words = name, dict[str, int]()
+        self._whole = name in _WORDS or bool(_WHOLE.fullmatch(name))
+        self._values: Any = array("q" if self._whole else "d")
+
+    def add(self, cell: str) -> None:
+        """Take a cell; ValueError where it does not fit."""
+        self._values.append(self._number(cell))
+
+    def _number(self, cell: str) -> float:
+        if self._name in _WORDS:
+            if self._name == "strand" and cell not in ("+", "-"):
+                raise ValueError(f"'{shown(cell, _SHOWN)}' is no strand; + and - are")
+            return self._words.setdefault(cell, len(self._words))
+        with suppress(ValueError):
+            if self._whole:
+                if cell.isdigit() and int(cell[:20]) <= MOST * MOST:
+                    return int(cell)
+            elif cell in ("", "NA") or isfinite(float(cell)):
+                return float(cell.replace("NA", "") or nan)
+        raise ValueError(f"'{shown(cell, _SHOWN)}' is no number for the column {shown(self._name)}")
+
+    def made(self) -> Any:
+        """The column as a Table has it."""
+        values = np.array(self._values)
+        return Words(list(self._words), values) if self._name in _WORDS else values
 
 
 class _Reader:
-    """The rows of a table, added line by line; ValueError says what is wrong with one."""
+    """Takes the lines of a table; ValueError says what is wrong with one."""
 
     def __init__(self, pattern: str | None) -> None:
         self._pattern = pattern
-        self._kind: Kind | None = None
-        self._split: Callable[[str], list[str]] = lambda line: line.split("\t")
-        self._names: list[str] = []  # of the table's columns
-        self._columns: dict[str, _Column] = {}  # those that pictures show
+        self._begin(_kind_of("hit"), [*_kind_of("hit").needed])  # which an empty file has
+        self._begun = self._with_commas = False
+
+    def _begin(self, kind: Kind, names: list[str]) -> None:
+        self.kind, self._names = kind, names
+        self.columns = {name: _Column(name) for name in filter(kind.shows, names)}
 
     def add(self, line: str) -> None:
-        if self._kind is None and (what := [_OTHERS[x] for x in _OTHERS if line.startswith(x)]):
-            raise ValueError(f"this is {what[0]}; {_WANTED}")
+        """Take a line, of which the first may be a header."""
         if not line.strip() or line.startswith(_HEADERS):
             return
-        if self._kind is None and self._begin(line):
-            return
-        cells = self._split(line)
+        self._with_commas |= not self._begun and "\t" not in line and "," in line
+        cells = next(csv.reader([line])) if self._with_commas else line.split("\t")
+        if not self._begun:
+            self._begun = True
+            self._begin(*_kind_and_names(cells))
+            if self._names == cells:
+                return
         if len(cells) < len(self._names):
             raise ValueError(
                 f"{len(cells)} of the table's {len(self._names)} columns; complete the line, "
                 "or write the table again"
             )
         row = dict(zip(self._names, cells, strict=False))
-        if self._kind and self._pattern not in (None, row.get(self._kind.chosen_by)):
+        if self._pattern not in (None, row.get(self.kind.chosen_by)):
             return
-        for name, column in self._columns.items():
-            column.values.append(column.convert(row[name]))
-        start, end = (self._columns[name].values[-1] for name in ("start", "end"))
-        if start >= end:
-            raise ValueError(f"starts at {start} and ends before, at {end}")
-
-    def _begin(self, line: str) -> bool:
-        """Take kind and columns from the first line; whether it is a header."""
-        if "\t" not in line and "," in line:
-            self._split = lambda line: next(csv.reader([line]))
-        cells = self._names = self._split(line)
-        self._kind = next((kind for kind in KINDS if {*kind.needed} <= {*cells}), None)
-        is_header = self._kind is not None
-        if not is_header:  # BED as kmatch writes it
-            counts = sum(cell.isdigit() for cell in cells[6:8])
-            more = len(cells) - len(_BED[0]) - counts
-            kmatchs = counts or "".join(cells[3:4]).startswith("primer_")
-            if not kmatchs or more not in (0, 1) or not (cells[1].isdigit() and cells[2].isdigit()):
-                raise ValueError(f"neither a header nor BED of kmatch's; {_WANTED}")
-            noun = ("primer", "hit", "product")[counts]
-            self._kind = next(kind for kind in KINDS if kind.noun == noun)
-            self._names = [*_BED[counts], *("genome",) * more]
-        for name in filter(_SHOWN_COLUMNS.fullmatch, self._names):
-            words: dict[str, int] = {}
-            is_real = bool(re.fullmatch(_REAL, name))
-            convert: Callable[[str], float] = partial(_number, name, is_real)
-            if name in _WORDS:
-                convert = partial(_word, name, words)
-            self._columns[name] = _Column(array("d" if is_real else "q"), convert, words)
-        return is_header
-
-    def table(self) -> Table:
-        if self._kind is None:
-            self._begin("\t".join(next(kind.needed for kind in KINDS if kind.noun == "hit")))
-        assert self._kind is not None
-        columns: dict[str, Any] = {}
-        for name, (values, _, words) in self._columns.items():
-            columns[name] = np.array(values, np.float64 if values.typecode == "d" else np.int64)
-            if name in _WORDS:
-                columns[name] = Words(list(words), columns[name])
-        return Table(self._kind, columns)
+        for name, column in self.columns.items():
+            column.add(row[name])
+        if "start" in self.columns and int(row["start"]) >= int(row["end"]):
+            raise ValueError(f"starts at {row['start']} and ends before, at {row['end']}")
 
 
-def _word(name: str, known: dict[str, int], cell: str) -> int:
-    if name == "strand" and cell not in ("+", "-"):
-        raise ValueError(f"'{_cell(cell)}' is no strand; + and - are")
-    return known.setdefault(cell, len(known))
-
-
-def _number(name: str, is_real: bool, cell: str) -> float:
-    """A whole number or, where a column may have any, another, NaN where there is none."""
-    with suppress(ValueError):
-        if not is_real:
-            if cell.isdigit() and int(cell[:20]) <= MOST * MOST:
-                return int(cell)
-        elif cell in ("", "NA") or isfinite(float(cell)):
-            return float(cell.replace("NA", "") or nan)
-    raise ValueError(f"'{_cell(cell)}' is no number for the column {name}")
-
-
-def _cell(cell: str) -> str:
-    return shown(cell.encode("utf-8", "replace").decode(), _SHOWN)
-
-
-class Places(NamedTuple):
-    """Where n rows are: the names of the records that have any and their lengths, of which one that
-    is unknown ends with its last row; and by row its record, start, end and strand."""
-
-    names: list[str]
-    lengths: Longs
-    record: Longs
-    start: Longs
-    end: Longs
-    minus: Bools
-
-
-def places_of(table: Table) -> Places:
-    """The Places of the rows of a Table."""
-    start, end, records = table.columns["start"], table.columns["end"], table.columns["sequence"]
-    if genomes := table.columns.get("genome"):
-        both, record = ranked(genomes.which * len(records.words) + records.which)
-        paths = _within_folder(genomes.words)
-        pairs = [divmod(number, len(records.words)) for number in both.tolist()]
-        names = [f"{paths[genome]} {records.words[number]}" for genome, number in pairs]
-    else:
-        names, record = records.words, records.which
-    lengths = np.array([table.lengths.get(name, 0) for name in names], np.int64)
-    np.maximum.at(lengths, record, end)
-    strand, minus = table.columns.get("strand"), np.zeros(len(table), np.bool_)
-    if strand is not None and "-" in strand.words:
-        minus = strand.which == strand.words.index("-")
-    return Places(list(names), lengths, record, start, end, minus)
-
-
-def _within_folder(paths: Sequence[str]) -> list[str]:
-    """Names of genomes without the folder that all are in."""
-    prefix = os.path.commonprefix(list(paths))  # noqa: RUF071, cut at a slash
-    return [path[prefix.rfind("/") + 1 :] for path in paths]
-
-
-class Lines(NamedTuple):
-    """Which line of a picture each row is on, int64[n], and where: its offset on that line.
-
-    shown: the records of the first lines, in order; others: how many more share a last line, one
-    behind another, and how many letters these have. The scale of a line is that of the longest
-    record shown, and on the line of the others as many letters as they have.
-    """
-
-    line: Longs
-    offset: Longs
-    shown: Longs
-    others: int
-    letters: int
-
-    @property
-    def size(self) -> int:
-        return len(self.shown) + (self.others > 0)
-
-
-def lines_of(places: Places, most: int) -> Lines:
-    """Lines for the records, the `most` with the most rows by themselves."""
-    most = checked_count("records", most, 1)
-    counts = np.bincount(places.record, minlength=len(places.names))
-    chosen = np.sort(np.argsort(-counts, kind="stable")[:most])
-    lines = np.full(len(counts), len(chosen), np.int64)
-    lines[chosen] = np.arange(len(chosen))
-    lengths = np.where(lines == len(chosen), places.lengths, 0)
-    offsets = np.where(lengths > 0, np.cumsum(lengths) - lengths, 0)
-    others, record = len(counts) - len(chosen), places.record
-    return Lines(lines[record], offsets[record], chosen, others, int(lengths.sum()))
+def _kind_and_names(cells: list[str]) -> tuple[Kind, list[str]]:
+    """The kind of a table and its columns, by a header or by the first line of BED."""
+    for kind in KINDS:
+        if {*kind.needed} <= {*cells}:
+            return kind, cells
+    counts = sum(cell.isdigit() for cell in cells[6:8])
+    more = len(cells) - len(_BED[0]) - counts
+    kmatchs = counts or "".join(cells[3:4]).startswith("primer_")
+    if not kmatchs or more not in (0, 1) or not (cells[1].isdigit() and cells[2].isdigit()):
+        raise ValueError(f"neither a header nor BED of kmatch's; {_WANTED}")
+    return _kind_of(("primer", "hit", "product")[counts]), [*_BED[counts], *("genome",) * more]

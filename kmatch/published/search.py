@@ -130,13 +130,6 @@ class Published(Engine):
             codes.append(coding.encode(position, number, own[lane, row].astype(np.int64)))
         return _done(codes)
 
-    def start_smallest(self, text: Text, reading: ReadingArrays, bounds: Longs) -> UnderWay[Longs]:
-        smallest = bounds + 1
-        limits = np.where(bounds < 0, bounds, np.diff(reading.begins))
-        for number, _, own in self._ends(text, reading, limits):
-            smallest[number] = min(smallest[number], own.min())
-        return UnderWay(lambda: smallest)
-
     def _ends(
         self, text: Text, reading: ReadingArrays, limits: Longs
     ) -> Iterator[tuple[int, int, Table]]:

@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Floats, Longs
+from kmatch.arrays import Floats
 from kmatch.errors import OutputError, listed, warn
-from kmatch.results.batches import AssayBatch
+from kmatch.results.batches import SEEN, AssayBatch
 from kmatch.results.columns import Column, Named, Names, Table, named_row, opened, record_cells
 from kmatch.sequences.alphabet import letter_masks
 from kmatch.sequences.primer_pairs import FORWARD, PROBE, REVERSE, PrimerPairs
 
 ANSWERS = ("true_positive", "false_negative", "false_positive", "true_negative")
-SEEN = "ACGTN-+"  # at a letter of an oligo: a base, another letter, none, or more behind it
 MASKS = letter_masks(["ACGT"])
 
 
@@ -48,8 +47,7 @@ class Assays(Table[AssayBatch, Any]):
     and `length` of the product, 0-based and half-open on the record's forward strand; `forward`,
     `reverse` and `probe`, the differences of each oligo in the product or, where there is none, at
     its closest site; `forward_3p`, `reverse_3p`, `probe_3p`, those in its last five letters;
-    `tm_forward`, `tm_reverse`, `tm_probe`, °C. `facts` has the genomes that each assay amplifies,
-    and where targets are known how many of them.
+    `tm_forward`, `tm_reverse`, `tm_probe`, °C.
 
     Iteration gives rows; `assays[:10]`, `assays[assays.amplifies == "no"]` and `assays[numbers]`
     give Assays.
@@ -79,12 +77,22 @@ class Assays(Table[AssayBatch, Any]):
         pairs: PrimerPairs,
         targets: Iterable[str] | None = None,
     ) -> None:
-        self.labels, self._counts = Names(pairs.names), AssayCounts(pairs, targets)
+        self.labels, self._targets = Names(pairs.names), targets
         super().__init__(batches)
+        self.pairs, self._all = pairs, len(self)
+        self._counts().check_targets()
+
+    @property
+    def facts(self) -> list[dict[str, Any]]:
+        """Of each assay: its name, the genomes that it amplifies, and its ANSWERS where targets are
+        known."""
+        return self._counts().facts()
+
+    def _counts(self) -> "AssayCounts":
+        counts = AssayCounts(self.pairs, self._targets)
         for batch in self.batches:
-            self._counts.add(batch)
-        self.facts = self._counts.facts()
-        self.pairs, self.positions = pairs, np.zeros((0, 0), np.int64)
+            counts.add(batch)
+        return counts
 
     def to_bed(self, target: Any) -> None:
         raise OutputError("assays have no BED, as not every row has a place; use to_tsv")
@@ -93,23 +101,15 @@ class Assays(Table[AssayBatch, Any]):
         """Write the differences of each assay in each genome to a path or to a binary handle, empty
         where it does not amplify."""
         with opened(target) as handle:
-            self._counts.write_matrix(handle)
+            self._counts().write_matrix(handle)
 
     def to_positions(self, target: Any) -> None:
         """Write how many genomes that amplify match and differ at each letter of each oligo, as
-        `to_matrix` does."""
+        `to_matrix` does. Raises OutputError for a part of the rows, of which that is not known."""
+        if len(self) != self._all:
+            raise OutputError("positions are known of all rows together; write those of all assays")
         with opened(target) as handle:
-            write_positions(handle, self.pairs, self.positions)
-
-    def plot(self, *, records: int | None = None) -> Any:
-        """A Matplotlib Figure: the differences of each assay in each genome, and white where it
-        does not amplify. Raises OutputError where Matplotlib is not installed."""
-        from kmatch.pictures.matrices import draw_matrix, matrix
-
-        oligos = np.nan_to_num([self.forward, self.reverse, self.probe])
-        sums = np.where(self.amplifies == "yes", oligos.sum(axis=0), np.nan)
-        pairs = zip(self.assay.tolist(), self.genome.tolist(), strict=True)
-        return draw_matrix(matrix(dict(zip(pairs, sums.tolist(), strict=True))))
+            self._counts().write_positions(handle)
 
     @staticmethod
     def _whole(batch: AssayBatch) -> int:
@@ -124,13 +124,17 @@ class AssayCounts:
         self._targets = None if targets is None else set(targets)
         self._names: list[str] = []
         self._parts: list[Any] = [np.zeros((0, len(pairs)), np.int32)]
+        self._positions = np.zeros((len(pairs.primers.masks), len(SEEN)), np.int64)
 
     def add(self, batch: AssayBatch) -> None:
-        """Count the rows of genomes."""
-        total = np.maximum(batch.distance, 0).sum(axis=1, dtype=np.int32)
-        answers = np.where(batch.amplifies, total, -1)
-        self._parts.append(answers.reshape(-1, len(self._pairs)))
-        self._names += batch.units
+        """Take the rows of genomes."""
+        genomes, which = np.unique(batch.genome, return_inverse=True)
+        totals = np.full((len(genomes), len(self._pairs)), -1, np.int32)
+        total = np.maximum(batch.distance, 0).sum(axis=1)
+        totals[which, batch.assay] = np.where(batch.amplifies, total, -1)
+        self._parts.append(totals)
+        self._names += [batch.units[number] for number in genomes.tolist()]
+        self._positions += batch.positions
 
     @property
     def totals(self) -> Any:
@@ -145,6 +149,11 @@ class AssayCounts:
         for name, row in zip(self._pairs.names, totals.T, strict=True):
             _write(handle, [name, *words[row].tolist()])
 
+    def check_targets(self) -> None:
+        """Warn of targets that are none of the genomes."""
+        if missing := sorted((self._targets or set()).difference(self._names)):
+            warn(f"targets that are none of the genomes: {listed(missing)}")
+
     def facts(self) -> list[dict[str, Any]]:
         """Of each assay: its name, the genomes that it amplifies, and its ANSWERS where targets are
         known."""
@@ -155,26 +164,23 @@ class AssayCounts:
             wanted = np.array([name in self._targets for name in self._names], bool)[:, None]
             each = (found & wanted, ~found & wanted, found & ~wanted, ~(found | wanted))
             counted += zip(ANSWERS, each, strict=True)
-            if missing := sorted(self._targets.difference(self._names)):
-                warn(f"targets that are none of the genomes: {listed(missing)}")
         for name, flags in counted:
             for row, count in zip(rows, flags.sum(axis=0).tolist(), strict=True):
                 row[name] = count
         return rows
 
-
-def write_positions(handle: Any, pairs: PrimerPairs, counts: Longs) -> None:
-    """Write a line a letter of each oligo: the genomes that match there and differ, and those with
-    each of SEEN. counts: int64[letters, 7], see `AssaySearch.positions`."""
-    _write(handle, ["oligo", "position", "letter", "match", "differ", *SEEN])
-    oligos = pairs.primers
-    matches = np.where(oligos.masks[:, None] & MASKS, counts[:, :4], 0).sum(axis=1)
-    differ = counts[:, :6].sum(axis=1) - matches
-    table = np.column_stack([matches, differ, counts]).tolist()
-    bounds = pairwise(oligos.begins.tolist())
-    for name, letters, (begin, end) in zip(oligos.names, oligos.sequences, bounds, strict=True):
-        for number, (letter, row) in enumerate(zip(letters, table[begin:end], strict=True), 1):
-            _write(handle, [name, number, letter.upper(), *row])
+    def write_positions(self, handle: Any) -> None:
+        """Write a line a letter of each oligo: the products that match there and differ, and those
+        with each of SEEN."""
+        _write(handle, ["oligo", "position", "letter", "match", "differ", *SEEN])
+        oligos, counts = self._pairs.primers, self._positions
+        matches = np.where(oligos.masks[:, None] & MASKS, counts[:, :4], 0).sum(axis=1)
+        differ = counts[:, :6].sum(axis=1) - matches
+        table = np.column_stack([matches, differ, counts]).tolist()
+        bounds = pairwise(oligos.begins.tolist())
+        for name, letters, (begin, end) in zip(oligos.names, oligos.sequences, bounds, strict=True):
+            for number, (letter, row) in enumerate(zip(letters, table[begin:end], strict=True), 1):
+                _write(handle, [name, number, letter.upper(), *row])
 
 
 def _write(handle: Any, cells: list[Any]) -> None:

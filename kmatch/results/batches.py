@@ -27,8 +27,16 @@ from kmatch.sequences.chunks import Spans
 
 number_texts = entry("kmatch.results.kernels", "number_texts")
 
+SEEN = "ACGTN-+"  # at a letter of an oligo: a base, another letter, none, or more behind it
 ENDLESS = 1 << 62  # letters of a linear record, as far as its origin goes
-WHOLE = ("names", "origin", "codes", "regions", "units")  # fields that rows have in common
+WHOLE = (
+    "names",
+    "origin",
+    "codes",
+    "regions",
+    "units",
+    "positions",
+)  # fields that rows have in common
 
 
 class Origin(NamedTuple):
@@ -203,7 +211,8 @@ class AssayBatch(Batch):
     units: names of the genomes; genome, assay: int64[n], their numbers, of genomes among these;
     amplifies: bool[n]; distance, distance_3p: int64[n, 3], the differences of the forward primer,
     of the reverse one and of the probe, in all and in their last letters, -1 where there is none;
-    tm: float64[n, 3], °C, NaN where it is unknown.
+    tm: float64[n, 3], °C, NaN where it is unknown; positions: int64[L, 7], at each letter of the
+    oligos, how many products have each of SEEN there.
     """
 
     units: list[str]
@@ -213,6 +222,7 @@ class AssayBatch(Batch):
     distance: Longs
     distance_3p: Longs
     tm: Floats
+    positions: Longs
 
 
 @dataclass(frozen=True)
@@ -242,7 +252,7 @@ class PrimerBatch(Batch):
     @cached_property
     def tm(self) -> Floats:
         """Melting temperatures in °C, float64[n]; see `melting_temperatures`."""
-        return melting_temperatures(self.codes, self.start, self.end)
+        return melting_temperatures(self.codes, self.codes, self.start, self.end)
 
 
 def hit_batch(spans: Spans, intervals: Any, kinds: Any, columns: Columns | None) -> HitBatch:

@@ -361,10 +361,10 @@ class Table(Generic[SomeBatch, Row]):
     def plot(self, *, records: int | None = None) -> Any:
         """A Matplotlib Figure: hits and products along their records by strand and distance, and
         their numbers by pattern or pair and distance, of hits by score and bulges too; primers and
-        guides by what they are like along the target.
+        guides by what they are like along the target; assays by their differences in each genome.
 
-        records: how many, those with the most rows, are drawn by themselves; 24 by default, of
-        primers and guides 12. Raises OutputError where Matplotlib is not installed.
+        records: how many are drawn, those with the most rows; 24 by default, of primers and guides
+        12. Raises OutputError where Matplotlib is not installed.
         """
         from kmatch.pictures.tables import table_of
 

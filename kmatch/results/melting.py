@@ -1,5 +1,7 @@
-"""GC content and melting temperature of many stretches of one text, and of duplexes."""
+"""GC content and melting temperatures of many stretches, on sites with mismatches too."""
 
+from functools import cache
+from itertools import product
 from math import log, nan
 from typing import Any, NamedTuple
 
@@ -8,11 +10,10 @@ from numpy.typing import NDArray
 
 from kmatch.arrays import Bytes, Floats, Longs
 
-CONCENTRATION = 25  # nM of each strand
-SODIUM = 50  # mM
 GAS = 1.987  # cal/(K·mol)
-_BASES = "ACGT"
-_PAIRED = str.maketrans("ACGT", "TGCA")
+_BASES, _PAIRED = "ACGT", "TGCA"
+_CODES = np.full(16, 4, np.uint8)  # of masks: 0 to 3, and 4 for anything but one base
+_CODES[[1, 2, 4, 8]] = range(4)
 
 
 class Salts(NamedTuple):
@@ -26,27 +27,12 @@ class Salts(NamedTuple):
 
 
 SALTS = Salts()
+PLAIN = Salts(magnesium=0, dntps=0)  # Biopython's own
 
 
-def duplex_temperature(oligo: str, text: str, salts: Salts = SALTS) -> float:
-    """Melting temperature in °C of an oligo on a site that reads `text` in its direction; NaN where
-    a neighbour of a mismatch has no parameters, or a letter is not A, C, G or T.
-
-    Biopython's `MeltingTemp.Tm_NN`: nearest neighbours of Allawi & SantaLucia 1997, internal and
-    terminal mismatches of Allawi, SantaLucia and Peyret, and the salt correction of SantaLucia
-    1998, magnesium as von Ahsen et al. 2001 count it.
-    """
-    from Bio.SeqUtils.MeltingTemp import Tm_NN
-
-    half = salts.oligos / 2
-    mixed = {"dnac1": half, "dnac2": half, "Na": salts.monovalent}
-    mixed |= {"Mg": salts.magnesium, "dNTPs": salts.dntps, "saltcorr": 5}
-    if set(oligo + text) - set(_BASES):
-        return nan
-    try:
-        return float(Tm_NN(oligo, c_seq=text.translate(_PAIRED), **mixed))
-    except (ValueError, KeyError, IndexError, ZeroDivisionError):  # no parameters
-        return nan
+def codes_of(masks: Bytes) -> Bytes:
+    """The codes of letters given as masks, uint8: 0 to 3, and 4 for anything but one base."""
+    return _CODES[masks]
 
 
 def gc_fractions(codes: Bytes, start: Longs, end: Longs) -> Floats:
@@ -59,26 +45,35 @@ def gc_fractions(codes: Bytes, start: Longs, end: Longs) -> Floats:
     return strong / np.maximum(_sums(codes < 4, start, end), 1)
 
 
-def melting_temperatures(codes: Bytes, start: Longs, end: Longs) -> Floats:
-    """Melting temperature of each stretch with its complement in °C, float64[n]; NaN with an N.
+def melting_temperatures(
+    codes: Bytes, sites: Bytes, start: Longs, end: Longs, salts: Salts = PLAIN
+) -> Floats:
+    """Melting temperature of each stretch on a site in °C, float64[n]; NaN where a letter is
+    unknown, and where a neighbour of a mismatch has no parameters.
 
-    Arguments as for `gc_fractions`. The values are those of Biopython's `MeltingTemp.Tm_NN`:
-    nearest neighbours of Allawi & SantaLucia 1997, 25 nM of each strand, 50 mM Na+ with the salt
-    correction of SantaLucia 1998. Sums along the text replace a loop over each stretch.
+    codes, sites: uint8, the letters of stretches and of what their sites read in their direction,
+    as for `gc_fractions`. The values are those of Biopython's `MeltingTemp.Tm_NN`: nearest
+    neighbours of Allawi & SantaLucia 1997, internal and terminal mismatches of Allawi, SantaLucia
+    and Peyret, and the salt correction of SantaLucia 1998, magnesium as von Ahsen et al. 2001 count
+    it. Sums along the text replace a loop over each stretch.
     """
-    from Bio.SeqUtils.MeltingTemp import DNA_NN3, salt_correction
+    from Bio.SeqUtils.MeltingTemp import salt_correction
 
-    pairs = 5 * codes[:-1].astype(np.int64) + codes[1:]
-    sums = []
-    for part in (0, 1):
-        steps, ends = _tables(DNA_NN3, part)
-        inner = _sums(steps[pairs], start, np.maximum(end - 1, start))
-        sums.append((inner + ends[codes[start]] + ends[codes[end - 1]]) / 10)
-    enthalpy, entropy = sums
-    entropy += (end - start - 1) * salt_correction(Na=SODIUM, method=5, seq="AA")
-    ratio = GAS * log(CONCENTRATION / 2 * 1e-9)
-    temperature = 1000 * enthalpy / (entropy + ratio) - 273.15
-    return np.where(_sums(codes == 4, start, end) > 0, np.nan, temperature)
+    steps, left, right, ends = _tables()
+    key = np.zeros(len(codes), np.int64)  # of each letter and the next one
+    key[:-1] = codes[:-1].astype(np.int64) * 125 + codes[1:] * 25 + sites[:-1] * 5 + sites[1:]
+    single = end - start < 2
+    first, last = left[key[start]], right[key[end - 2]]
+    first[single] = last[single] = 0
+    begin = start + (first[:, 2] > 0)  # a terminal mismatch stands for its step
+    stop = np.maximum(end - 1 - (last[:, 2] > 0), begin)
+    terms = first + last + ends[codes[start]] + ends[codes[end - 1]]
+    terms += np.stack([_sums(column, begin, stop) for column in steps[key].T], axis=1)
+    enthalpy, entropy, _, missing = terms.T / 100
+    salt = {"Na": salts.monovalent, "Mg": salts.magnesium, "dNTPs": salts.dntps}
+    entropy += (end - start - 1) * salt_correction(**salt, method=5, seq="AA")
+    found: Floats = 1000 * enthalpy / (entropy + GAS * log(salts.oligos / 4 * 1e-9)) - 273.15
+    return np.where(missing > 0, nan, found)
 
 
 def _sums(values: NDArray[Any], start: Longs, end: Longs) -> Longs:
@@ -87,14 +82,29 @@ def _sums(values: NDArray[Any], start: Longs, end: Longs) -> Longs:
     return sums[end] - sums[start]
 
 
-def _tables(table: dict[str, tuple[float, float]], part: int) -> tuple[Longs, Longs]:
-    """The terms of each pair of letters and each end, in tenths, as in the table."""
-    steps, ends = np.zeros(25, np.int64), np.zeros(5, np.int64)
-    for a, first in enumerate(_BASES):
-        for b, second in enumerate(_BASES):
-            name = f"{first}{second}/{_BASES[3 - a]}{_BASES[3 - b]}"
-            value = table.get(name) or table[name[::-1]]
-            steps[5 * a + b] = round(10 * value[part])
-        end = table["init_G/C" if first in "CG" else "init_A/T"]
-        ends[a] = round(10 * end[part])
-    return steps, ends
+@cache
+def _tables() -> tuple[Longs, ...]:
+    """The terms of each two letters on two of a site, at the left and at the right end too, and of
+    each last letter: enthalpy and entropy in hundredths, whether there are any, and whether there
+    should be."""
+    from Bio.SeqUtils.MeltingTemp import DNA_IMM1, DNA_NN3, DNA_TMM1
+
+    steps, left, right = np.zeros((3, 5, 5, 5, 5, 4), np.int64)
+    ends = np.zeros((5, 4), np.int64)
+    steps[..., 3] = ends[4, 3] = 1
+    for letters in product(range(4), repeat=4):
+        one, two = (_BASES[letter] for letter in letters[:2])
+        three, four = (_PAIRED[letter] for letter in letters[2:])
+        name = f"{one}{two}/{three}{four}"
+        for rows, names, tables in (
+            (steps, (name, name[::-1]), (DNA_IMM1, DNA_NN3)),
+            (left, (f"{four}{three}/{two}{one}",), (DNA_TMM1,)),
+            (right, (name,), (DNA_TMM1,)),
+        ):
+            known = [table[each] for table in tables for each in names if each in table]
+            if known:
+                rows[letters] = *(round(100 * value) for value in known[0]), 1, 0
+    for letter, base in enumerate(_BASES):
+        values = DNA_NN3["init_G/C" if base in "CG" else "init_A/T"]
+        ends[letter, :2] = [round(100 * value) for value in values]
+    return steps.reshape(-1, 4), left.reshape(-1, 4), right.reshape(-1, 4), ends

@@ -5,32 +5,28 @@ makes of these is held against the best product of each assay so far. Where ther
 closest site of each of its oligos is looked for.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bools, Floats, Longs, bounds_of
+from kmatch.arrays import Bools, Floats, Longs, bounds_of, gather
 from kmatch.errors import APART, check_choice
 from kmatch.genome import Genome, Genomes
-from kmatch.results.assays import SEEN
-from kmatch.results.batches import AssayBatch, HitBatch
-from kmatch.results.melting import SALTS, Salts, duplex_temperature
+from kmatch.results.batches import SEEN, AssayBatch, HitBatch
+from kmatch.results.melting import SALTS, Salts, codes_of, melting_temperatures
 from kmatch.results.table import Hits
 from kmatch.search.alignments import with_alignments
-from kmatch.search.best import WINDOW, Window, closest, windows
-from kmatch.search.pcr import PRODUCT, PcrOptions, PcrSearch, site_query
+from kmatch.search.best import WINDOW, Window, closest, noted_records, windows
+from kmatch.search.pcr import PRODUCT, PcrOptions, products_of, site_query
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.search import Progress, begin_search
-from kmatch.sequences.alphabet import letter_masks
-from kmatch.sequences.chunks import Spans
+from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.primer_pairs import PrimerPairs
 from kmatch.sequences.records import Stretch
 
 ROLES = 3
 SITE = ("oligo", "record", "start", "end", "minus", "distance")  # -1 where there is none
-_SEEN = np.full(256, SEEN.index("N"))
-_SEEN[np.frombuffer(SEEN.encode(), np.uint8)] = np.arange(len(SEEN))
 
 
 class AssayOptions(NamedTuple):
@@ -59,8 +55,7 @@ def _least(table: Longs) -> Longs:
 class AssaySearch:
     """Finds assays in genomes: iterated once, it gives AssayBatches, a row an assay and genome.
 
-    positions: int64[L, 7], at each letter of the oligos, the products so far whose site has there
-    each of SEEN. Raises InputError for assays without a pair of primers.
+    Raises InputError for assays without a pair of primers.
     """
 
     def __init__(
@@ -82,12 +77,9 @@ class AssaySearch:
         self._run, self.progress = run._replace(aligned=False), Progress(genomes)
         oligos = pairs.primers
         self._table = Hits((), oligos)
-        self._words = [word.upper().replace("U", "T") for word in oligos.sequences]
-        plain = oligos.masks & (oligos.masks - 1) == 0
-        self._plain = np.logical_and.reduceat(plain, oligos.begins[:-1])
-        self._known: dict[tuple[int, bytes], float] = {}  # melting temperatures
-        self._own = [self._melting(n, word.encode()) for n, word in enumerate(self._words)]
-        self.positions = np.zeros((len(oligos.masks), len(SEEN)), np.int64)
+        codes, begins = codes_of(oligos.masks), oligos.begins
+        self._own = melting_temperatures(codes, codes, begins[:-1], begins[1:], options.salts)
+        self._plain = ~np.isnan(self._own)  # no letter stands for several bases
 
     def __iter__(self) -> Iterator[AssayBatch]:
         for window in windows(self._units()):
@@ -99,22 +91,15 @@ class AssaySearch:
         progress, genomes = self.progress, self._genomes
         for number, name in enumerate(genomes.names):
             progress.go_to(number)
-            genome, records = genomes.genome(number), 0
-            apart = self._options.each == "record"
+            genome, apart = genomes.genome(number), self._options.each == "record"
             if not apart and (genome.expected_letters or WINDOW) >= WINDOW:
                 yield [name], genome
                 continue
-            whole = []
-            for stretch in genome.whole_parts(progress.hear):
-                spans = Spans(records, stretch.names, stretch.lengths, stretch.lengths)
-                progress.add(spans)
-                records += len(stretch.names)
-                if apart:
-                    yield stretch.names, [stretch]
-                else:
-                    whole.append(stretch)
-            if not apart:
-                yield [name], whole
+            records = noted_records(genome.parts(progress.hear), progress)
+            if apart:
+                yield from ((stretch.names, [stretch]) for stretch in records)
+            else:
+                yield [name], list(records)
 
     def _batch(self, window: Window) -> AssayBatch:
         """The rows of the genomes of a Window."""
@@ -130,7 +115,7 @@ class AssaySearch:
             self._approach(window, ~amplifies.reshape(units, assays), sites)
         record, start, end = place.T
         distance = sites[:, :, SITE.index("distance")]
-        distance_3p, tm = self._compare(window, sites.reshape(-1, len(SITE)), amplifies)
+        distance_3p, tm, positions = self._compare(window, sites.reshape(-1, len(SITE)), amplifies)
         genome, assay = np.divmod(np.arange(units * assays), assays)
         return AssayBatch(
             record,
@@ -144,6 +129,7 @@ class AssaySearch:
             distance=distance,
             distance_3p=distance_3p.reshape(-1, ROLES),
             tm=tm.reshape(-1, ROLES),
+            positions=positions,
         )
 
     def _products(self, window: Window) -> tuple[Longs, dict[int, str]]:
@@ -154,7 +140,7 @@ class AssaySearch:
         sites = begin_search(self._query, window.genomes(self._genomes.circular), self._run)
         if window.unit is None:
             sites.progress.tell = self.progress.hear
-        for batch in PcrSearch(sites, self._pairs, self._pcr).products():
+        for batch in products_of(sites.everywhere(), sites.genomes, self._pairs, self._pcr):
             key = window.units(batch.record) * len(self._pairs) + pair[batch.forward.primer]
             place = _table(key, np.zeros_like(key), batch.record, batch.start, batch.end)
             rows = [place]
@@ -174,24 +160,29 @@ class AssaySearch:
     def _approach(self, window: Window, missing: Bools, sites: Longs) -> None:
         """Put the closest site of each oligo of the assays that are missing in genomes to sites."""
         pairs, wanted = self._pairs, missing[:, self._pairs.pair]
-        circular = self._genomes.circular
-        hits = closest(window, self._best, wanted, circular, self._run)
+        hits = closest(window, self._best, wanted, self._find)
         key = window.units(hits.record) * len(pairs) + pairs.pair[hits.pattern]
         place = (hits.pattern, hits.record, hits.start, hits.end, hits.minus, hits.distance)
         rows = _least(_table(ROLES * key + pairs.role[hits.pattern], hits.distance, *place))
         sites[np.divmod(rows[:, 0], ROLES)] = rows[:, 2:]
 
-    def _compare(self, window: Window, sites: Longs, amplifies: Bools) -> tuple[Longs, Floats]:
-        """The differences in the last letters and the melting temperatures of sites."""
+    def _find(self, window: Window, query: Query) -> Iterable[HitBatch]:
+        genomes = window.genomes(self._genomes.circular)
+        return begin_search(query._replace(problem="edit"), genomes, self._run).everywhere()
+
+    def _compare(
+        self, window: Window, sites: Longs, amplifies: Bools
+    ) -> tuple[Longs, Floats, Longs]:
+        """The differences in the last letters and the melting temperatures of sites, and what those
+        of products have at each letter of their oligos, as AssayBatches have them."""
         oligo, of_product = sites[:, 0], np.repeat(amplifies, ROLES)
         exact = (oligo >= 0) & (sites[:, -1] == 0) & self._plain[oligo]
-        last, tm = np.where(exact, 0, -1), np.where(exact, np.array(self._own)[oligo], np.nan)
+        last, tm = np.where(exact, 0, -1), np.where(exact, self._own[oligo], np.nan)
         oligos = self._pairs.primers
-        matched = np.repeat(
-            np.bincount(oligo[exact & of_product], minlength=len(oligos)), oligos.lengths
-        )
-        letters = _SEEN[np.frombuffer("".join(self._words).encode(), np.uint8)]
-        self.positions[np.arange(len(letters)), letters] += matched
+        counts = np.bincount(oligo[exact & of_product], minlength=len(oligos))
+        codes = codes_of(oligos.masks)
+        positions = np.zeros((len(codes), len(SEEN)), np.int64)
+        positions[np.arange(len(codes)), codes] = np.repeat(counts, oligos.lengths)
         for query, these in ((self._query, of_product), (self._best, ~of_product)):
             rows = np.flatnonzero((oligo >= 0) & ~exact & these)
             if not len(rows):
@@ -204,39 +195,32 @@ class AssaySearch:
             last[rows] = Hits.differences_3p.values([hits], self._table)
             tm[rows] = self._temperatures(hits)
             if query is self._query:
-                self._note(hits)
-        return last, tm
+                np.add.at(positions, self._seen(hits), 1)
+        return last, tm, positions
 
     def _temperatures(self, hits: HitBatch) -> Floats:
-        """Melting temperatures of sites, NaN where letters were skipped."""
-        columns = hits.aligned
-        bad = np.isin(columns.ops, np.frombuffer(b"ID", np.uint8))
-        skipped = np.diff(bounds_of(bad)[columns.op_ends]) > 0
-        text, ends = columns.text.tobytes(), columns.text_ends.tolist()
-        rows = zip(hits.pattern.tolist(), ends, ends[1:], skipped.tolist(), strict=False)
-        return np.array(
-            [np.nan if gap else self._melting(n, text[a:b]) for n, a, b, gap in rows], np.float64
-        )
+        """Melting temperatures of sites, NaN where letters were skipped. An oligo's letter that
+        stands for several bases is the one that fits."""
+        columns, oligos = hits.aligned, self._pairs.primers
+        skipped = bounds_of(np.isin(columns.ops, np.frombuffer(b"ID", np.uint8)))[columns.op_ends]
+        rows = np.flatnonzero(np.diff(skipped) == 0)
+        bounds = bounds_of(oligos.lengths[hits.pattern[rows]])
+        sites = encode_text(gather(columns.text, columns.text_ends[rows], bounds))
+        masks = gather(oligos.masks, oligos.begins[hits.pattern[rows]], bounds)
+        letters = codes_of(np.where(masks & sites, sites, masks)), codes_of(sites)
+        found = np.full(len(hits), np.nan)
+        found[rows] = melting_temperatures(*letters, bounds[:-1], bounds[1:], self._options.salts)
+        return found
 
-    def _melting(self, oligo: int, text: bytes) -> float:
-        """The melting temperature of an oligo on a text as long, of which a letter that stands for
-        several bases is the one that fits."""
-        key = oligo, text
-        if key not in self._known:
-            word, site = self._words[oligo], text.decode()
-            fits = letter_masks([word]) & letter_masks([site]) > 0
-            fit = "".join(s if fit else w for w, s, fit in zip(word, site, fits, strict=True))
-            self._known[key] = duplex_temperature(fit, site, self._options.salts)
-        return self._known[key]
-
-    def _note(self, hits: HitBatch) -> None:
-        """Count what the sites of products have at each letter of their oligos."""
+    def _seen(self, hits: HitBatch) -> tuple[Longs, Longs]:
+        """The letters of oligos, and which of SEEN the sites have there."""
         ops, columns = hits.aligned.ops, hits.aligned
         row = np.repeat(np.arange(len(hits)), np.diff(columns.op_ends))
         added, skipped = ops == ord("D"), ops == ord("I")
         letters = bounds_of(~added)
         begin = self._pairs.primers.begins[hits.pattern[row]]
         letter = begin + letters[:-1] - letters[columns.op_ends[row]] - added
-        text = np.append(columns.text, np.uint8(0))[bounds_of(~skipped)[:-1]]
-        seen = np.where(added, SEEN.index("+"), np.where(skipped, SEEN.index("-"), _SEEN[text]))
-        np.add.at(self.positions, (letter, seen), 1)
+        text = codes_of(encode_text(np.append(columns.text, np.uint8(0))))
+        seen = np.where(skipped, SEEN.index("-"), text[bounds_of(~skipped)[:-1]])
+        seen[added] = SEEN.index("+")
+        return letter, seen

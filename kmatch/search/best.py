@@ -1,193 +1,96 @@
 """The closest occurrences of each pattern: the smallest distance to any substring, and where it is.
 
-In a genome a first pass keeps the smallest distance of each pattern, a second one finds the hits at
-it; no pass for every k. Where many records, or small genomes, are asked each for its own, many are
-searched together, within larger and larger shares of the patterns' letters until each has hits.
+Patterns are searched within larger and larger distances until each has hits. Many records, or small
+genomes, that are asked each for its own are searched together.
 """
 
-from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bools, Longs
-from kmatch.engine.engine import UnderWay
+from kmatch.arrays import Bools, Longs, bounds_of
 from kmatch.engine.ways import work_of
 from kmatch.errors import warn
 from kmatch.genome import Genome, Genomes, as_genomes
-from kmatch.published.registry import choose_algorithm
+from kmatch.published.registry import ENGINE, choose_algorithm
 from kmatch.results.batches import HitBatch, Origin, joined, no_hits
 from kmatch.search.alignments import with_alignments
-from kmatch.search.chunks import Chunking, PackedChunk, plan_reading
-from kmatch.search.circles import Reading
-from kmatch.search.ends import DifferenceSearch
-from kmatch.search.panel import (
-    ReadingPanel,
-    build_reading_panel,
-    select_patterns,
-    warn_of_missing,
-)
+from kmatch.search.edit import EditSearch
+from kmatch.search.panel import warn_of_missing
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
-from kmatch.search.rules import Rules
-from kmatch.search.scan import DEEP
-from kmatch.search.search import Search, begin_search
+from kmatch.search.search import Progress, Search
+from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.chunks import Spans
-from kmatch.sequences.circles import Circles, Circular
+from kmatch.sequences.circles import Circular
 from kmatch.sequences.records import Stretch, gathered, stretch_of, whole_stretches
 
 WINDOW = 1 << 25  # letters of records that are searched together
 UNITS = 1 << 12  # and genomes or records that are asked apart, at the most
-SHARES = ("15%", "25%", "35%", "50%", "99.9999%")  # the last is all letters but one
-LONG = 256  # letters of a pattern for which larger and larger distances cost seconds
+SPARED = 1 << 11  # patterns in units that are searched for in vain, to search fewer times
+SAMPLE = 1 << 18  # letters of a genome that say how close to it patterns are
+HELD = 1 << 20  # hits of a genome that wait for closer ones; of more it is searched once again
 
 
 class BestSearch(Search[HitBatch]):
-    """The search of a Query `best`, which reads a genome twice.
+    """The search of a Query `best`, in each genome or in each record apart.
 
     Warns of each pattern that matches nowhere.
     """
 
-    narrows = False  # the whole genome decides what is closest
-
     def __init__(
         self, query: Query, genomes: Genomes, run: Run = RUN, regions: Regions | None = None
     ) -> None:
         super().__init__(genomes, run, regions)
-        self._patterns, self._strand = query.patterns, query.strand
-        self._rules = Rules(ends=query.ends)
-        work = work_of(genomes.expected_letters, self._patterns.lengths, query.strand)
-        self.engine = choose_algorithm("best", self._patterns, run, work)
-        self._panel = build_reading_panel(self._patterns, query.strand)
+        self._query, self.narrows = query, not query.whole
+        work = work_of(genomes.expected_letters, query.patterns.lengths, query.strand)
+        self.engine = choose_algorithm("best", query.patterns, run, work)
+        if run.device == "auto" and run.algorithm == ENGINE:
+            self.run = run._replace(device=self.engine.name)
 
     def _find(self, genome: Genome) -> Iterable[HitBatch]:
-        distances = self._distances(genome)
-        label = genome.label if self.genomes.named else None
-        warn_of_missing(self._patterns, distances, label)
-        return self._hits(genome, distances)
+        return self._in_whole(genome) if self._query.whole else self._in_records(genome)
 
-    def _distances(self, genome: Genome) -> Longs:
-        """The smallest distance of each pattern, int64[P]; m where none is less."""
-        panel, patterns, engine = self._panel, len(self._patterns), self.engine
-        circular, longest = self.genomes.circular, int(panel.lengths.max())
-        circles = Circles(circular, 2 * longest, unrolled=True) if circular else None
-        chunks = self.chunks(self._chunking(longest, longest), genome, circles)
-        found = smallest_distances(chunks, panel, patterns, engine)
-        # An alignment may have gone round a short circle more than once.
-        if self._rules.bind_alignments or (circles and 0 < circles.shortest < 2 * longest):
-            found = self._kept(genome, found)
-        return found
+    def _in_whole(self, genome: Genome) -> Iterator[HitBatch]:
+        query = self._query
+        lengths, window = query.patterns.lengths, Window(genome, None, [genome.label])
 
-    def _hits(self, genome: Genome, distances: Longs) -> Iterable[HitBatch]:
-        """The HitBatches of the minima at these distances."""
-        wanted = distances < self._patterns.lengths
-        if not wanted.any():
-            return []
-        panel = select_patterns(self._patterns, wanted, self._strand)
-        return self._within(genome, panel, distances[panel.pattern], "minima")
+        def find(part: Window, asked: Query) -> Iterable[HitBatch]:
+            search = EditSearch(asked, self.genomes, self.run, self.regions)
+            search.progress, search.narrows = self.progress, False
+            return search._find(part.genome)
 
-    def _chunking(self, longest: int, k: int) -> Chunking:
-        """The Chunking for occurrences of up to `longest` letters within k: often one for all."""
-        # An alignment across the gap between records costs at least the gap.
-        plan = plan_reading(longest, k, int(self._panel.lengths.max()), self.engine.layout)
-        return Chunking(plan, self.engine, self.engine.layout.reading_words)
+        held, rows, least = [no_hits()], 0, lengths[None].copy()
+        for batch in approach(window, query, least, find):
+            if held:
+                held.append(batch)
+                rows += len(batch)
+            if rows > HELD:
+                held = [nearest(held, least, window)]
+                rows = len(held[0])
+                if rows > HELD / 2:
+                    held, rows = [], 0
+        warn_of_missing(query.patterns, least[0], genome.label if self.genomes.named else None)
+        if held:
+            yield nearest(held, least, window)
+        else:
+            near = np.flatnonzero(least[0] < lengths)
+            yield from found_of(near, window, query, least[0], find)
 
-    def _within(
-        self, genome: Genome, panel: ReadingPanel, limits: Longs, report: str
-    ) -> Iterable[HitBatch]:
-        """The hits of a panel within limits, int64[Q]."""
-        longest, k = int(panel.lengths.max()), int(limits.max())
-        chunking, circular = self._chunking(longest, k), self.genomes.circular
-        make = partial(self._search, panel, limits, aligned=self.run.aligned and report == "minima")
-        if circular is None:
-            return make(report).run(self.chunks(chunking, genome))
-        reading = Reading(longest + k, self._patterns.lengths, self._rules, make)
-        return reading.run(genome, circular, chunking, self, report)
-
-    def _search(
-        self,
-        panel: ReadingPanel,
-        limits: Longs,
-        report: str,
-        aligned: bool = False,
-    ) -> DifferenceSearch:
-        search = (panel, limits, report, self._rules)
-        return DifferenceSearch(self.engine, *search, self.run.way, aligned)
-
-    def _kept(self, genome: Genome, least: Longs) -> Longs:
-        """The smallest distance of each pattern that a hit keeps to the rules at; m where none is.
-
-        least: int64[P], the distances without rules, from which larger ones are tried.
-        """
-        lengths, ends = self._patterns.lengths, self._rules.ends
-        # What does not have to match can be left out, unless letters lie between two ends that do.
-        most = lengths - 1 if all(ends) else np.minimum(lengths - sum(ends), lengths - 1)
-        distances, limits, step = lengths.copy(), least, 1
-        wanted = limits <= most
-        while wanted.any():
-            panel = select_patterns(self._patterns, wanted, self._strand)
-            for batch in self._within(genome, panel, limits[panel.pattern], "ends"):
-                np.minimum.at(distances, batch.pattern, batch.distance)
-            wanted &= (distances == lengths) & (limits < most)
-            if step == 1 and (long := lengths[wanted].max(initial=0)) >= LONG:
-                warn(
-                    f"a pattern of {long} letters is not found with its ends at the distance that "
-                    "it has without them: larger ones are tried, which takes some times as long"
-                )
-            limits, step = np.minimum(limits + step, most), 2 * step
-        return distances
-
-
-def smallest_distances(
-    chunks: Iterable[PackedChunk], panel: ReadingPanel, patterns: int, engine: Any
-) -> Longs:
-    """The smallest distance of each pattern over all chunks, int64[patterns]; m where none is less.
-
-    chunks: PackedChunks whose records are further apart than any pattern is long.
-    """
-    reading = panel.letters
-    distances = np.zeros(patterns, np.int64)
-    distances[panel.pattern] = panel.lengths
-    pending: deque[tuple[Any, UnderWay[Longs]]] = deque()  # planes stay as long as they are read
-
-    def finish_all_but(many: int) -> None:
-        while len(pending) > many:
-            np.minimum.at(distances, panel.pattern, pending.popleft()[1].found())
-
-    try:
-        for chunk in chunks:
-            text = chunk.text(reading.masks, engine)
-            bounds = distances[panel.pattern] - 1
-            pending.append((text, engine.start_smallest(text, reading, bounds)))
-            finish_all_but(DEEP * (engine.queues - 1))
-        finish_all_but(0)
-    finally:
-        for _, search in pending:
-            search.stop()
-    return distances
-
-
-class RecordBestSearch(Search[HitBatch]):
-    """The search of a Query `best` in each record apart.
-
-    Warns of each pattern that matches nowhere in some.
-    """
-
-    def __init__(
-        self, query: Query, genomes: Genomes, run: Run = RUN, regions: Regions | None = None
-    ) -> None:
-        super().__init__(genomes, run, regions)
-        self._query, self.engine = query, BestSearch(query, genomes, run).engine
-
-    def _find(self, genome: Genome) -> Iterable[HitBatch]:
+    def _in_records(self, genome: Genome) -> Iterator[HitBatch]:
         patterns, first = self._query.patterns, 0
         missing = np.zeros(len(patterns), np.int64)
-        for window in windows(self._records(genome)):
+        run = self.run._replace(aligned=False)
+
+        def find(part: Window, asked: Query) -> Iterable[HitBatch]:
+            return EditSearch(asked, part.genomes(self.genomes.circular), run).everywhere()
+
+        records = noted_records(self.parts(genome), self.progress, self.regions)
+        for window in windows((stretch.names, [stretch]) for stretch in records):
             apart = np.ones((len(window.names), len(patterns)), bool)
-            batch = closest(window, self._query, apart, self.genomes.circular, self.run)
+            batch = closest(window, self._query, apart, find)
             apart[batch.record, batch.pattern] = False
             missing += apart.sum(axis=0)
             if self.run.aligned:
@@ -201,15 +104,19 @@ class RecordBestSearch(Search[HitBatch]):
                 f"{first:,} records"
             )
 
-    def _records(self, genome: Genome) -> Iterator[tuple[list[str], list[Stretch]]]:
-        first = 0
-        for stretch in whole_stretches(self.parts(genome)):
-            spans = Spans(first, stretch.names, np.zeros_like(stretch.lengths), stretch.lengths)
-            self.progress.add(spans)
-            if self.regions:
-                self.regions.meet(spans)
-            yield stretch.names, [stretch]
-            first += len(stretch.names)
+
+def noted_records(
+    stretches: Iterable[Stretch], progress: Progress, regions: Regions | None = None
+) -> Iterator[Stretch]:
+    """Yield Stretches of the whole records of a genome, of which progress and regions take note."""
+    first = 0
+    for stretch in whole_stretches(stretches):
+        spans = Spans(first, stretch.names, np.zeros_like(stretch.lengths), stretch.lengths)
+        progress.add(spans)
+        if regions:
+            regions.meet(spans)
+        yield stretch
+        first += len(stretch.names)
 
 
 class Window(NamedTuple):
@@ -280,39 +187,104 @@ def _window(stretches: list[Stretch], unit: list[int], names: list[str]) -> Wind
     return Window(Genome.of_stretches("records", stretches), np.array(unit, np.int64), names)
 
 
-def closest(
-    window: Window,
-    query: Query,
-    wanted: Bools,
-    circular: Circular | None,
-    run: Run,
-) -> HitBatch:
-    """The hits of a Query `best` in units, each asked apart, sorted, without alignments.
+# The hits of a Query in a Window.
+Find = Callable[[Window, Query], Iterable[HitBatch]]
 
-    wanted: bool[U, P], the units in which each pattern is looked for.
+
+def closest(window: Window, query: Query, wanted: Bools, find: Find) -> HitBatch:
+    """The hits of a Query `best` in units, each asked apart, sorted.
+
+    wanted: bool[U, P], the units in which each pattern is looked for; find: within the k of a
+    Query, int64[P].
     """
-    patterns, run = query.patterns, run._replace(aligned=False)
-    least = np.tile(patterns.lengths, (len(wanted), 1))
-    held = [no_hits()]
-    for share in SHARES:
-        for units, numbers in rectangles(wanted & (least == patterns.lengths)):
+    least = np.where(wanted, query.patterns.lengths, -1)
+    held = [no_hits(), *approach(window, query, least, find)]
+    return nearest(held, least, window)
+
+
+def approach(window: Window, query: Query, least: Longs, find: Find) -> Iterator[HitBatch]:
+    """Lower `least` to the smallest distance of each pattern in each unit, and yield the hits at
+    what is the smallest so far.
+
+    least: int64[U, P], a pattern's letters in units in which it is looked for, otherwise less.
+    """
+    lengths = query.patterns.lengths
+    for limits in _limits(window, query, least, find):
+        missing = least == lengths
+        for units, numbers in rectangles(missing):
             part, record = window.part(units)
-            asked = query._replace(
-                problem="edit", patterns=patterns.take(numbers), k=share, report="minima"
-            )
-            for batch in begin_search(asked, part.genomes(circular), run).everywhere():
+            for batch in found_of(numbers, part, query, limits, find):
                 batch = batch if record is None else moved(batch, record)
-                batch = replace(batch, pattern=numbers[batch.pattern].astype(np.int32))
+                kept = missing[window.units(batch.record), batch.pattern]
+                batch = batch if kept.all() else batch.picked(np.flatnonzero(kept))
                 pairs = window.units(batch.record), batch.pattern
                 np.minimum.at(least, pairs, batch.distance)
-                held.append(batch.picked(np.flatnonzero(batch.distance == least[pairs])))
+                yield batch.picked(np.flatnonzero(batch.distance == least[pairs]))
+
+
+def found_of(
+    numbers: Longs, window: Window, query: Query, limits: Longs, find: Find
+) -> Iterator[HitBatch]:
+    """Yield the hits of some patterns, by number, each within its limit."""
+    for batch in find(window, query.take(numbers, limits)):
+        yield replace(batch, pattern=numbers[batch.pattern].astype(np.int32))
+
+
+def _limits(window: Window, query: Query, least: Longs, find: Find) -> Iterator[Longs]:
+    """Yield larger and larger limits of patterns, int64[P], up to all their letters but one.
+
+    They begin with what is found at little cost, and in a large genome go on with what each pattern
+    has in its first letters.
+    """
+    lengths, growth = query.patterns.lengths, 1
+    limits, steps = lengths * 15 // 100, np.clip(lengths // 10, 1, 5)
+    if window.unit is None:
+        yield lengths // 32
+        if len(missing := np.flatnonzero(least[0] == lengths)):
+            limits = _distances_nearby(window, query, missing, find)
+        steps, growth = np.ones_like(lengths), 2  # only where ends have to match
+    while (least == lengths).any():
+        yield limits
+        if (limits == lengths - 1).all():
+            return
+        limits, steps = np.minimum(limits + steps, lengths - 1), growth * steps
+
+
+def _distances_nearby(window: Window, query: Query, numbers: Longs, find: Find) -> Longs:
+    """The smallest distances of some patterns in the first letters of a genome, int64[P], all
+    letters but one at the most, whatever has to match at their ends."""
+    sample, lengths = _first_letters(window.genome, SAMPLE), query.patterns.lengths
+    part = Window(sample, np.zeros(len(sample), np.int64), [""])
+    least = np.where(np.isin(np.arange(len(lengths)), numbers), lengths, -1)[None]
+    for _ in approach(part, query._replace(exact_5p=0, exact_3p=0), least, find):
+        pass
+    return np.clip(least[0], 0, lengths - 1)
+
+
+def _first_letters(genome: Genome, size: int) -> Genome:
+    """The first `size` letters or fewer, without those of unknown bases that records begin with."""
+    held = []
+    for part in genome.parts():
+        letters = np.asarray(part.letters)
+        known = encode_text(letters) > 0
+        if not known.any():
+            continue
+        first = int(np.argmax(known))
+        bounds = np.clip(bounds_of(part.lengths), first, first + size)
+        held.append(Stretch(part.names, np.diff(bounds), letters[bounds[0] : bounds[-1]]))
+        size -= len(held[-1].letters)
+        if size <= 0:
+            break
+    return Genome.of_stretches(genome.label, held)
+
+
+def nearest(held: list[HitBatch], least: Longs, window: Window) -> HitBatch:
+    """The hits at the smallest distance of their pattern in their unit, sorted."""
     batch = joined(held)
-    circles: dict[int, int] = {}
-    for each in held:
-        circles |= each.origin.circles or {}
-    batch = replace(batch, origin=Origin(circles=circles if circular else None))
-    nearest = batch.distance == least[window.units(batch.record), batch.pattern]
-    batch = batch.picked(np.flatnonzero(nearest))
+    near = batch.distance == least[window.units(batch.record), batch.pattern]
+    circles = [each.origin.circles for each in held if each.origin.circles is not None]
+    sizes = {number: size for each in circles for number, size in each.items()}
+    batch = replace(batch.picked(np.flatnonzero(near)), origin=Origin(circles=sizes or None))
     keys = (batch.pattern, batch.minus, batch.end, batch.start, batch.record)
     return batch.picked(np.lexsort(keys))
 
@@ -328,19 +300,19 @@ def moved(batch: HitBatch, record: Longs) -> HitBatch:
 
 
 def rectangles(wanted: Bools) -> Iterator[tuple[Longs, Longs]]:
-    """Yield (rows, columns), int64 each, which hold every flag that is set once together."""
-    by_row, by_column = alike(wanted), alike(wanted.T)
-    if len(by_row) <= len(by_column):
-        for rows in by_row:
-            yield rows, np.flatnonzero(wanted[rows[0]])
-    else:
-        for columns in by_column:
-            yield np.flatnonzero(wanted[:, columns[0]]), columns
-
-
-def alike(flags: Bools) -> list[Longs]:
-    """The numbers of rows that have the same flags, of which some are set, together."""
-    groups: dict[bytes, list[int]] = {}
-    for number in np.flatnonzero(flags.any(axis=1)).tolist():
-        groups.setdefault(flags[number].tobytes(), []).append(number)
-    return [np.array(numbers) for numbers in groups.values()]
+    """Yield (rows, columns), int64 each, which hold every flag that is set once together, each with
+    no more other flags than SPARED and its own."""
+    alike: dict[bytes, list[int]] = {}
+    for number in np.flatnonzero(wanted.any(axis=1)).tolist():
+        alike.setdefault(wanted[number].tobytes(), []).append(number)
+    held: list[int] = []
+    columns, own = wanted[0] & False, 0
+    for rows in sorted(alike.values(), key=len, reverse=True):
+        flags, size = wanted[rows[0]], len(rows) * int(wanted[rows[0]].sum())
+        both = flags | columns
+        if held and both.sum() * (len(held) + len(rows)) > 2 * (own + size) + SPARED:
+            yield np.sort(held), np.flatnonzero(columns)
+            held, both, own = [], flags, 0
+        held, columns, own = held + rows, both, own + size
+    if held:
+        yield np.sort(held), np.flatnonzero(columns)

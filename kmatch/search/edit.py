@@ -21,7 +21,8 @@ from kmatch.search.search import Search
 
 
 class EditSearch(Search[HitBatch]):
-    """The search of a Query `edit`, or `multi` beside PAMs of several lengths."""
+    """The search of a Query `edit`, `multi` beside PAMs of several lengths, or `best` within its
+    k."""
 
     def __init__(
         self, query: Query, genomes: Genomes, run: Run = RUN, regions: Regions | None = None
@@ -31,8 +32,9 @@ class EditSearch(Search[HitBatch]):
         self._rules, k = checked_rules(query, int(distances.max()))
         self._report = query.report or ("ends" if self._rules.pams else "minima")
         check_choice("report", self._report, REPORTS)
+        problem = "best" if query.problem == "best" else "edit"
         work = work_of(genomes.expected_letters, lengths, query.strand)
-        self.engine = choose_algorithm("edit", query.patterns, run, work)
+        self.engine = choose_algorithm(problem, query.patterns, run, work)
         reach = self._rules.reach
         self._panel = panel = build_reading_panel(query.patterns, query.strand, self._rules.leads)
         self._limits = np.minimum(distances, k)[panel.pattern]

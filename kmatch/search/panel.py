@@ -55,12 +55,14 @@ def wanted_strands(strand: str) -> tuple[int, ...]:
     return _STRANDS[strand]
 
 
-def pattern_distances(patterns: PatternSet, k: int | str) -> Longs:
+def pattern_distances(patterns: PatternSet, k: int | str | Longs) -> Longs:
     """The k of each pattern, int64[P].
 
-    k: a whole number, or a share of a pattern's length such as `10%`, rounded down. Raises
-    InputError where it is neither, or not smaller than each pattern.
+    k: of each, int64[P], or for all a whole number or a share of a pattern's length such as `10%`,
+    rounded down. Raises InputError where it is none of these, or not smaller than each pattern.
     """
+    if isinstance(k, np.ndarray):
+        return k
     if isinstance(k, str):
         numerator, denominator = checked_share("k", k)
         return patterns.lengths * numerator // denominator
@@ -146,13 +148,6 @@ def _each_strand(patterns: int, strand: str) -> tuple[Ints, Bytes]:
     strands = np.array(wanted_strands(strand), np.uint8)
     numbers = np.tile(np.arange(patterns, dtype=np.int32), len(strands))
     return numbers, np.repeat(strands, patterns)
-
-
-def select_patterns(patterns: PatternSet, wanted: Bools, strand: str) -> ReadingPanel:
-    """The ReadingPanel of the patterns for which `wanted`, bool[P], is set."""
-    numbers = np.flatnonzero(wanted)
-    panel = build_reading_panel(patterns.take(numbers), strand)
-    return panel._replace(pattern=numbers[panel.pattern].astype(np.int32))
 
 
 def warn_of_missing(patterns: PatternSet, least: Longs, genome: str | None) -> None:

@@ -14,6 +14,7 @@ from kmatch.errors import BACKGROUND_STRANDS, InputError, check_choice, check_li
 from kmatch.genome import Genome
 from kmatch.published.registry import choose_algorithm
 from kmatch.results.batches import PrimerBatch
+from kmatch.results.melting import codes_of
 from kmatch.search.panel import wanted_strands
 from kmatch.search.query import RUN, Run
 from kmatch.search.search import Progress
@@ -22,8 +23,7 @@ from kmatch.sequences.chunks import Spans
 from kmatch.sequences.records import Progress as Hear
 
 PART = 1 << 24  # letters that an engine is given at a time, where records are shorter
-CODES = np.array([4, 0, 1, 4, 2, 4, 4, 4, 3], np.uint8)  # UNKNOWN but for masks of one base
-LETTER_CODES = CODES[encode_text(np.arange(256, dtype=np.uint8))]  # of ASCII codes
+LETTER_CODES = codes_of(encode_text(np.arange(256, dtype=np.uint8)))  # of ASCII codes
 COMPLEMENT = np.array([3, 2, 1, 0, UNKNOWN, FRESH], np.uint8)  # of columns
 # Letters of records whose primers are put in order at a time, unless one has more.
 TOGETHER = 1 << 20

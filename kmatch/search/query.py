@@ -8,6 +8,7 @@ from kmatch.errors import checked_count
 from kmatch.published.registry import ENGINE
 
 if TYPE_CHECKING:
+    from kmatch.arrays import Ints, Longs
     from kmatch.sequences.patterns import PatternSet
     from kmatch.sequences.variants import Variants
 
@@ -16,17 +17,17 @@ class Query(NamedTuple):
     """What is looked for in genomes.
 
     problem: `hamming`, `multi`, `edit` or `best`; k: 0 ≤ k < m for every pattern of m letters, or a
-    share of m such as `10%`; `best` has none; strand: `both`, `+` or `-`; exact_5p, exact_3p: first
-    and last letters that must match; pam: IUPAC letters that must stand beside a pattern, one PAM
-    or several, after it (pam_side `3p`) or before it (`5p`), or None; report: `minima`, `ends` or
-    `loci`, None for `ends` beside a PAM and `minima` elsewhere; max_…: the most differences of each
-    kind, None where only k bounds it; each: whose hits `best` finds the closest of, `file` for a
-    genome's and `record` for each record's.
+    share of m such as `10%`, or int64[P]; a user gives `best` none; strand: `both`, `+` or `-`;
+    exact_5p, exact_3p: first and last letters that must match; pam: IUPAC letters that must stand
+    beside a pattern, one PAM or several, after it (pam_side `3p`) or before it (`5p`), or None;
+    report: `minima`, `ends` or `loci`, None for `ends` beside a PAM and `minima` elsewhere; max_…:
+    the most differences of each kind, None where only k bounds it; each: whose hits `best` finds
+    the closest of, `file` for a genome's and `record` for each record's.
     """
 
     problem: str
     patterns: "PatternSet"
-    k: int | str = 0
+    k: "int | str | Longs" = 0
     strand: str = "both"
     exact_5p: int = 0
     exact_3p: int = 0
@@ -42,6 +43,11 @@ class Query(NamedTuple):
     def whole(self) -> bool:
         """Whether the whole genome decides what a hit is."""
         return self.problem == "best" and self.each == "file"
+
+    def take(self, numbers: "Longs | Ints", k: "int | str | Longs") -> "Query":
+        """The Query for some patterns, by number; k: of all, or of each pattern that there was."""
+        k = k if isinstance(k, int | str) else k[numbers]
+        return self._replace(patterns=self.patterns.take(numbers), k=k)
 
     @property
     def ends(self) -> tuple[int, int]:

@@ -165,10 +165,9 @@ def begin_search(
     if run.cluster is not None:
         return run.cluster.search(query, genomes, run, regions)
     if query.problem == "best":
-        from kmatch.search.best import BestSearch, RecordBestSearch
+        from kmatch.search.best import BestSearch
 
-        kind = BestSearch if query.whole else RecordBestSearch
-        return kind(query, genomes, run, regions)
+        return BestSearch(query, genomes, run, regions)
     if query.problem == "edit" or _has_unequal_pams(query, run):
         from kmatch.search.edit import EditSearch
 

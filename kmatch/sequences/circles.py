@@ -65,11 +65,6 @@ class Circles:
         self._circular, self._unrolled = circular, unrolled
         self._number = -1
 
-    @property
-    def shortest(self) -> int:
-        """Letters of the shortest circular record so far that has any; 0 without one."""
-        return min(filter(None, self.lengths.values()), default=0)
-
     def parts(self, stretches: Iterable[Stretch]) -> Iterator[Stretch]:
         """The Stretches with the letters behind circular records."""
         return self._laid_out(self._circular.pieces(stretches))

@@ -25,11 +25,10 @@ from kmatch.sequences.records import clean_names
 
 FORWARD, REVERSE, PROBE = 0, 1, 2
 ENDINGS = "_F and _R, /1 and /2 or _LEFT and _RIGHT"
+_ROLES = {"_F": FORWARD, "/1": FORWARD, "_LEFT": FORWARD, "_P": PROBE, "_PROBE": PROBE}
 # Alternates are named `_LEFT_alt1`, or `_LEFT_1` as in newer schemes.
-_ROLE = re.compile(
-    r"(?P<pair>.+?)(?:(?:(?P<f>_F|/1)|(?P<p>_P)|_R|/2)(?:_alt\w*)?"
-    r"|(?:(?P<left>_LEFT)|(?P<probe>_PROBE)|_RIGHT)(?:_alt\w*|_\d+)?)",
-    re.IGNORECASE,
+_NAME = re.compile(
+    r"(.+?)(?:(_[FRP]|/[12])(?:_alt\w*)?|(_LEFT|_RIGHT|_PROBE)(?:_alt\w*|_\d+)?)", re.IGNORECASE
 )
 # Words above the columns of a table of pairs, none of which is a sequence.
 _HEADER = re.compile(
@@ -181,12 +180,8 @@ def _read(path: StrPath) -> PrimerPairs:
 
 def role_of(name: str) -> tuple[str, int] | None:
     """(pair, role) by a primer's name, or None."""
-    found = _ROLE.fullmatch(name)
-    if not found:
-        return None
-    if found["p"] or found["probe"]:
-        return found["pair"], PROBE
-    return found["pair"], FORWARD if found["f"] or found["left"] else REVERSE
+    found = _NAME.fullmatch(name)
+    return found and (found[1], _ROLES.get((found[2] or found[3]).upper(), REVERSE))
 
 
 def _by_name(rows: Iterable[Row], label: str) -> tuple[list[_Primer], list[str]]:

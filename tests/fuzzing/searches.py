@@ -18,7 +18,7 @@ from kmatch.engine.geometry import Layout
 from kmatch.packed import reader as stored
 from kmatch.packed.writer import write_packed
 from kmatch.results import limit, writer
-from kmatch.search import ends, pcr, primer
+from kmatch.search import best, ends, pcr, primer
 from kmatch.search import plateaus as rows
 from kmatch.search import scan as dense
 from kmatch.sequences import fasta as fasta_reader
@@ -40,6 +40,8 @@ PATCHES = {
     "columns": (((cpu_primer, "BLOCK"),), (1, 7, 30)),
     "part": (((primer, "PART"),), (1, 30)),
     "products": (((pcr, "PRODUCTS"),), (1, 3)),
+    "held": (((best, "HELD"),), (0, 1, 5)),
+    "sample": (((best, "SAMPLE"),), (1, 9)),
     "block": (((fasta_reader, "BLOCK"),), (1, 7, 64)),
     "smaller": (((stored, "SMALLER"),), (1, 1 << 40)),
     "capacity": (((engine, "CAPACITY"),), (20, 50, 200)),

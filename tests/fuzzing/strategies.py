@@ -6,6 +6,7 @@ import naive
 from hypothesis import strategies as st
 from support.cases import IUPAC, LETTERS, edited
 
+from fuzzing.assays import assays
 from fuzzing.damage import FORMATS, damaged
 from fuzzing.searches import COMPRESSED, GENOMES, PAIRS, PANELS, PATCHES, Search, most
 from kmatch.published.registry import PUBLISHED
@@ -306,6 +307,7 @@ def kinds(device):
     for shape in ("linear", "circular", "list"):
         problems = (*PROBLEMS, "pcr") if shape != "linear" else (*PROBLEMS, "pcr", "primer")
         found |= {f"{one}, {shape}": asked(one, shape, device) for one in problems}
+        found |= {f"assay, {shape}": assays(shape == "circular")} if shape != "list" else {}
     names = [name for name, one in PUBLISHED.items() if any(device[:4] in x.devices for x in one)]
     names += ["multi beside a PAM"] if "multi" in names else []
     found |= {f"published {one}": asked(one, "linear", device, published=True) for one in names}

@@ -15,6 +15,8 @@ SETTINGS = {
     "chunk_length": "search.chunks.LENGTH",
     "words": "search.chunks.WORDS",
     "capacity": "search.scan.CAPACITY",
+    "held": "search.best.HELD",
+    "sample": "search.best.SAMPLE",
     "part": "search.primer.PART",
     "height": "engine.cpu.primer.HEIGHT",
     "block": "engine.cpu.primer.BLOCK",

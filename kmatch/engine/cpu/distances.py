@@ -74,24 +74,6 @@ def read(state, counter, bits, word, bit):
 
 
 @kernel
-def smallest(state, counter, bits):
-    """The smallest number over all lanes; lanes that hold nothing must be above it (int64)."""
-    top = counter + (bits - 1) * WORDS
-    lanes = load(state, top)
-    number = -(1 << (bits - 1))
-    if nonzero(lanes) == 0:
-        lanes = ~lanes
-        number = 0
-    for i in range(bits - 2, -1, -1):
-        fewer = lanes & ~load(state, counter + i * WORDS)
-        if nonzero(fewer) != 0:
-            lanes = fewer
-        else:
-            number += 1 << i
-    return number
-
-
-@kernel
 def _carry3(state, counter, source, target, columns):
     """Take three bits over a block of columns, (plus, minus) each; writes carries to `target`."""
     a, b, c = load(state, counter), load(state, counter + WORDS), load(state, counter + 2 * WORDS)

@@ -1,4 +1,4 @@
-"""k differences over striped bit planes: every anchored end within k, or the smallest distance.
+"""k differences over striped bit planes: every anchored end within k.
 
 A tile is WORDS words of the rows, which are 64·WORDS lanes. Columns are taken in blocks, pattern
 rows in groups. A group without a value within k, below one that stays above k, is skipped as in
@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.engine.codes import HitBuffer
 from kmatch.engine.cpu.distances import (
     add,
     add_number,
@@ -20,7 +19,6 @@ from kmatch.engine.cpu.distances import (
     follow,
     put_number,
     read,
-    smallest,
 )
 from kmatch.engine.cpu.hits import give_up, leave, new_writer, put
 from kmatch.engine.cpu.items import WORDS
@@ -101,48 +99,27 @@ def _emit(state, counter, bits, row, tile, limit, writer):
 
 
 @kernel
-def _lower(state, counters, bits, count, limit):
-    """Lower k, limit[0], below the smallest distance in the last counter, which is within k."""
-    low = smallest(state, counters + (count - 1) * bits * WORDS, bits)
-    for group in range(count):
-        add_number(state, counters + group * bits * WORDS, bits, -low)
-    limit[0] += low
-
-
-@kernel
-def _finish(state, counters, bits, count, border, seen, tile, limit, lowering, writer):
-    """Follow the pattern's last row, whose counter is the last of `count`, through a block, and
-    write the hits or lower k below the distances; seen: a Way."""
-    counter = counters + (count - 1) * bits * WORDS
+def _finish(state, counter, bits, border, seen, tile, limit, writer):
+    """Follow the pattern's last row through a block, and write the hits; seen: a Way."""
     for c in range(seen.columns):
         h = border + PAIR * c
         sign = add(state, counter, bits, load(state, h), load(state, h + WORDS))
         if c >= seen.warm and nonzero(sign) != 0:
-            if lowering:
-                _lower(state, counters, bits, count, limit)
-                if limit[0] < 0:  # nothing is closer
-                    return
-            else:
-                _emit(state, counter, bits, seen.row + seen.step * c, tile, limit[0], writer)
+            _emit(state, counter, bits, seen.row + seen.step * c, tile, limit, writer)
 
 
 @kernel
-def search_tile(text, pattern, way, tile, limit, lowering, writer):
+def search_tile(text, pattern, way, tile, limit, writer):
     """Search one tile for one pattern.
 
     text: Text; pattern: int64, for each letter the index in its planes of row 0 at the tile's first
-    word; way: Way, of all columns; tile: Tile; limit: int64[1], k; lowering: write no hits, and
-    lower k to one less than the smallest distance, −1 where the pattern occurs; writer: Writer,
-    receives the hits.
+    word; way: Way, of all columns; tile: Tile; limit: k; writer: Writer, receives the hits.
     """
     planes, words = text.planes, text.words
     row, step, warm, columns = way
-    if limit[0] < 0:
-        return
     length = pattern.size
-    least = 0 if lowering else limit[0]
-    ends = groups(length, least)
-    bits = counter_bits(length, least)
+    ends = groups(length, limit)
+    bits = counter_bits(length, limit)
     size = bits * WORDS
     border = PAIR * length
     carries = border + PAIR * BLOCK
@@ -150,7 +127,7 @@ def search_tile(text, pattern, way, tile, limit, lowering, writer):
     spare = counters + ends.size * size
     state = aligned(spare + size)
     _clear(state, 0, ends[0])
-    put_number(state, counters, bits, ends[0] - limit[0] - 1)
+    put_number(state, counters, bits, ends[0] - limit - 1)
     offsets = np.empty(BLOCK, np.int64)
     last = 0  # the lowest group that takes part
     for begin in range(0, columns, BLOCK):
@@ -168,11 +145,8 @@ def search_tile(text, pattern, way, tile, limit, lowering, writer):
             if group == ends.size - 1:
                 if low:
                     copy(state, spare, counter, bits)
-                    seen, count = Way(row + step * begin, step, warm - begin, many), ends.size
-                    given = seen, tile, limit, lowering, writer
-                    _finish(state, counters, bits, count, border, *given)
-                    if limit[0] < 0:
-                        return
+                    seen = Way(row + step * begin, step, warm - begin, many)
+                    _finish(state, counter, bits, border, seen, tile, limit, writer)
                 break
             if group == last:
                 if not low:
@@ -190,21 +164,21 @@ def search_tile(text, pattern, way, tile, limit, lowering, writer):
 
 
 @kernel
-def _search_rows(text, reading, query, rows, limit, lowering, writer):
+def _search_rows(text, reading, query, rows, limit, writer):
     """Search rows first … last−1, (first, last), of all tiles for one query."""
     _, words, lane_rows, plane_words = text
     letters, begins, backward, _ = reading
     halo = plane_words // words - lane_rows
     first, last = rows
     pattern = letters[begins[query] : begins[query + 1]] * plane_words
-    warm = min(halo, len(pattern) + limit[0])
+    warm = min(halo, len(pattern) + limit)
     if backward[query]:
         way = Way(last - 1 + warm, -1, warm, warm + last - first)
     else:
         way = Way(first + halo - warm, 1, warm, warm + last - first)
     for number in range(words // WORDS):
         tile = Tile(64 * WORDS * number, lane_rows, query)
-        search_tile(text, pattern + number * WORDS, way, tile, limit, lowering, writer)
+        search_tile(text, pattern + number * WORDS, way, tile, limit, writer)
 
 
 @kernel
@@ -217,7 +191,7 @@ def _around(text, reading, query, rows, limit):
     """
     _, words, lane_rows, plane_words = text
     first, last = rows
-    reach = reading.begins[query + 1] - reading.begins[query] + limit[0]
+    reach = reading.begins[query + 1] - reading.begins[query] + limit
     shift = 0 if reading.backward[query] else plane_words // words - lane_rows
     low = first - shift - reach
     high = (lane_rows if last == lane_rows else last - shift) + reach
@@ -238,46 +212,24 @@ def scan_edit(work, text, search, budgets, parts, buffer):
     a filter. See `Engine.start_edit` for the positions that a query owns.
     """
     rows, queries = text.rows, len(search.limits)
-    writer, limit = new_writer(buffer, queries, search.k), np.zeros(1, np.int64)
+    writer = new_writer(buffer, queries, search.k)
     memory = new_memory(search.reach)
     item = next_item(work)
     while item >= 0:
         part, query = item // queries, item % queries
         first, last = rows * part // parts, rows * (part + 1) // parts
         beyond = 0
-        limit[0] = search.limits[query]
+        limit = search.limits[query]
         if budgets[query] > 0:
             # A lone hit has k + 1 survivors at the most.
-            most, here = limit[0] + 1 + budgets[query] * (last - first) // rows, (first, last)
+            most, here = limit + 1 + budgets[query] * (last - first) // rows, (first, last)
             if filter_rows(text, here, search, query, most, memory, writer):
                 last = first
             else:
                 first, last, beyond = _around(text, search.reading, query, here, limit)
         while first < last:
-            _search_rows(text, search.reading, query, (first, last), limit, False, writer)
+            _search_rows(text, search.reading, query, (first, last), limit, writer)
             first, last, beyond = 0, beyond, 0
         give_up(work, writer)
         item = next_item(work)
     leave(writer)
-
-
-@kernel
-def smallest_edit(work, text, reading, bounds, parts, lowest):
-    """Find the smallest distance of each query in a chunk, where it is at most its bound.
-
-    work: parts × queries; bounds: int64[Q], each smaller than m, −1 to leave a query out; lowest:
-    int64[parts, Q], receives the smallest distance in each part, or bound + 1. The halo is at least
-    m + bound. Other arguments as for `scan_edit`.
-    """
-    rows, queries = text.rows, len(bounds)
-    nowhere = new_writer(HitBuffer(np.empty(0, np.int64), np.zeros(3, np.int64)), queries, 0)
-    limit = np.zeros(1, np.int64)
-    item = next_item(work)
-    while item >= 0:
-        part, query = item // queries, item % queries
-        limit[0] = bounds[query]
-        if bounds[query] >= 0:
-            here = (rows * part // parts, rows * (part + 1) // parts)
-            _search_rows(text, reading, query, here, limit, True, nowhere)
-        lowest[part, query] = limit[0] + 1
-        item = next_item(work)

@@ -13,7 +13,7 @@ from kmatch.engine.cpu.primer import extend_primers
 from kmatch.engine.cpu.tables import Tables
 from kmatch.engine.engine import Engine, Scan, UnderWay
 from kmatch.engine.geometry import CACHE_LINE, LANES_PER_WORD, SPARE, Layout, Text, likeness
-from kmatch.engine.queries import DifferenceQuery, QueryArrays, ReadingArrays
+from kmatch.engine.queries import DifferenceQuery, QueryArrays
 from kmatch.engine.types import Starts, View
 from kmatch.engine.workers import Kernel, Workers
 from kmatch.jit import entry
@@ -22,7 +22,6 @@ unite = entry("kmatch.engine.cpu.pack", "unite")
 scan = entry("kmatch.engine.cpu.hamming", "scan")
 scan_lookup = entry("kmatch.engine.cpu.lookup", "scan_lookup")
 scan_edit = entry("kmatch.engine.cpu.edit", "scan_edit")
-smallest_edit = entry("kmatch.engine.cpu.edit", "smallest_edit")
 
 LAYOUT = Layout()
 
@@ -89,17 +88,6 @@ class CpuEngine(Engine):
             budgets[pays] = ways.most_survivors(positions)
         items, workers = parts * queries, self._workers_for(text, queries)
         return self._start(workers, scan_edit, items, capacity, text, query, budgets, parts)
-
-    def start_smallest(self, text: Text, reading: ReadingArrays, bounds: Longs) -> UnderWay[Longs]:
-        queries = len(bounds)
-        reach = int((np.diff(reading.begins) + bounds).max())
-        parts = stretches(queries, max(reach, 1), text.rows, self.threads)
-        lowest = np.empty((parts, queries), np.int64)
-        with self.timed():
-            workers = self._workers_for(text, queries)
-            workers.run(smallest_edit, parts * queries, text, reading, bounds, parts, lowest)
-        smallest = lowest.min(axis=0)
-        return UnderWay(lambda: smallest)
 
     def extend_primers(
         self,

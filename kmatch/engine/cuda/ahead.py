@@ -40,7 +40,7 @@ def kernels(pairs: bool = True) -> dict[str, tuple[Any, tuple[Any, ...], tuple[A
     arguments. pairs: whether the GPU copies in the background.
     """
     strips = product(edit.STRIP_ROWS, edit.STRIP_BITS)
-    short = product(range(edit.STEP, edit.SHORT + 1, edit.STEP), (edit.SHORT_BITS,), (False, True))
+    short = product(range(edit.STEP, edit.SHORT + 1, edit.STEP), (edit.SHORT_BITS,))
     primers = product((primer.HEIGHT,), primer.BITS, (primer_tile.WIDTH,))
     tiles = [(bits, hamming.DEEP) for bits in hamming.BITS]
     tiles += [(bits, hamming.BROAD) for bits in hamming.BITS if bits <= hamming.BROAD_BITS]

@@ -1,4 +1,4 @@
-"""k differences over striped text: every anchored end within k, or the smallest distance.
+"""k differences over striped text: every anchored end within k.
 
 A thread takes one word of lanes along a stretch of text rows. The whole column of a pattern of up
 to 32 letters is in registers. The rows of a longer one go in strips: a thread takes SPAN columns at
@@ -47,7 +47,6 @@ from kmatch.engine.cuda.recurrence import (
     read,
     save_counter,
     save_strip,
-    smallest,
     stage,
 )
 from kmatch.engine.cuda.words import (
@@ -85,8 +84,7 @@ class Shape(NamedTuple):
     """A chunk and the work in it, as a kernel takes them.
 
     halo: rows of the next lane that a lane repeats; planes: that are read; stretch: rows of a lane
-    that a thread owns; lowering: whether smallest distances are sought instead of all ends;
-    queries, factor: see `Coding`; others: see Text.
+    that a thread owns; queries, factor: see `Coding`; others: see Text.
     """
 
     words: int
@@ -95,7 +93,6 @@ class Shape(NamedTuple):
     halo: int
     planes: int
     stretch: int
-    lowering: int
     queries: int
     factor: int
 
@@ -133,8 +130,7 @@ class Searches:
     """Searches on the GPU, planned once for texts of any length.
 
     halo: of the texts; limits: int64[Q], the k of each query; chosen: int64, the queries to search;
-    k: the largest limit; stream: in which they run; lowering: whether to find smallest distances
-    instead of all ends.
+    k: the largest limit; stream: in which they run.
     """
 
     def __init__(
@@ -145,9 +141,8 @@ class Searches:
         chosen: Longs,
         k: int,
         stream: Stream,
-        lowering: bool = False,
     ) -> None:
-        self._stream, self._lowering, self._coding = stream, lowering, (len(limits), k + 1)
+        self._stream, self._coding = stream, (len(limits), k + 1)
         self._queries = halo, reading, limits
         self.plans = list(self._plan(chosen))
         # Memory of strips and the blocks that it is for; one search follows the other.
@@ -167,10 +162,9 @@ class Searches:
                 warm = np.minimum(halo, length + limit)
                 columns = (part, length, reading.backward[part], warm, limit)
                 searches = np.stack(columns, axis=1).astype(np.int32)
-                # The smallest distances lower a limit to 0 while they are sought.
-                least = 0 if self._lowering else int(limit.min())
+                within = int(limit.min()), int(limit.max())
                 yield SearchPlan(
-                    *(rows, strips, counter_bits(rows * strips, least, int(limit.max()))),
+                    *(rows, strips, counter_bits(rows * strips, *within)),
                     *(planes, len(part), int(warm.max())),
                     on_device(_letters(rows * strips, planes, part, reading), self._stream),
                     on_device(searches, self._stream),
@@ -180,18 +174,16 @@ class Searches:
         """Start to find every anchored end within its query's limit.
 
         text: a chunk whose planes are on the GPU; buffer: receives the codes; see
-        `Engine.start_edit` for the positions that a query owns. When lowering, the codes are not
-        used, and the counts, int64[Q], become the smallest distances if these are smaller.
+        `Engine.start_edit` for the positions that a query owns.
         """
         for plan in self.plans:
             stretch, blocks = divide(text, plan)
-            how = halo_of(text), plan.planes, stretch, int(self._lowering)
-            shape = Shape(*text[1:], *how, *self._coding)
+            shape = Shape(*text[1:], halo_of(text), plan.planes, stretch, *self._coding)
             arguments = (text.planes, shape, plan.letters, plan.searches, *buffer)
             shared_bytes = 8 * ((plan.planes + 1) * COLUMNS * THREADS + plan.rows)
             launch = (THREADS, self._stream, shared_bytes)
             if plan.strips == 1:
-                kernel = make_scan(plan.rows, plan.bits, self._lowering)
+                kernel = make_scan(plan.rows, plan.bits)
                 kernel[(blocks, plan.queries), *launch](*arguments)
                 continue
             kernel = make_strips(plan.rows, plan.bits)
@@ -279,57 +271,48 @@ def _go_back(state, bits):
 
 
 @cuda.jit(device=True)
-def _note(counter, bits, lowering, left, ends, column, coding, buffer, to):
-    """Lower the smallest distance to that of the lanes set in left, or write their codes from
-    codes[to] on, as far as the buffer goes.
+def _write(counter, bits, left, ends, column, coding, buffer, to):
+    """Write the codes of the lanes set in left from codes[to] on, as far as the buffer goes.
 
     ends: Ends of column 0; the number in a counter is the distance less the query's limit + 1.
     """
-    beyond = coding.limit + 1
-    if lowering:
-        distance = smallest(counter, bits, left) + beyond
-        cuda.atomic.min(buffer.count, coding.query, distance)
-    else:
-        first = ends.first + ends.step * column
-        while left:
-            bit = lowest(left)
-            left &= left - ONE
-            if to < len(buffer.codes):
-                position = first + bit * ends.lane_rows
-                buffer.codes[to] = encode(position, beyond + read(counter, bits, bit), coding)
-            to += 1
+    first, beyond = ends.first + ends.step * column, coding.limit + 1
+    while left:
+        bit = lowest(left)
+        left &= left - ONE
+        if to < len(buffer.codes):
+            position = first + bit * ends.lane_rows
+            buffer.codes[to] = encode(position, beyond + read(counter, bits, bit), coding)
+        to += 1
 
 
 @cuda.jit(device=True)
-def _report(state, bits, lowering, columns, ends, coding, buffer):
-    """Note the ends in the last COLUMNS columns.
+def _report(state, bits, columns, ends, coding, buffer):
+    """Append the codes of ends in the last COLUMNS columns.
 
     The counter goes back and takes these columns again, first to count the ends: to keep them for
     each column would take registers that the search needs. columns: the first and the end of those
     that count; ends: Ends of the first of the COLUMNS.
     """
     begin, end = columns
-    to = 0
+    many = 0
     _go_back(state, bits)
-    if not lowering:
-        many = 0
-        for c in range(COLUMNS):
-            left = add(state.counter, bits, state.ph[c], state.mh[c])
-            if begin <= c and c < end:
-                many += int(cuda.popc(left))
-        to = reserve(buffer.count, 0, many)
-        _go_back(state, bits)
+    for c in range(COLUMNS):
+        left = add(state.counter, bits, state.ph[c], state.mh[c])
+        if begin <= c and c < end:
+            many += int(cuda.popc(left))
+    to = reserve(buffer.count, 0, many)
+    _go_back(state, bits)
     for c in range(COLUMNS):
         left = add(state.counter, bits, state.ph[c], state.mh[c])
         if left and begin <= c and c < end:
-            _note(state.counter, bits, lowering, left, ends, c, coding, buffer, to)
+            _write(state.counter, bits, left, ends, c, coding, buffer, to)
             to += int(cuda.popc(left))
 
 
 @cache
-def make_scan(rows: int, bits: int, lowering: bool) -> Any:
-    """The kernel for patterns of up to `rows` letters and counters of `bits` bits; lowering: see
-    `Shape`, as a constant, without which it takes a tenth longer."""
+def make_scan(rows: int, bits: int) -> Any:
+    """The kernel for patterns of up to `rows` letters and counters of `bits` bits."""
 
     @kept()
     def kernel(text, shape, letters, searches, hit_codes, count):
@@ -355,11 +338,6 @@ def make_scan(rows: int, bits: int, lowering: bool) -> Any:
         cuda.syncthreads()
         if word >= shape.words:
             return
-        if lowering:
-            # Only a smaller distance than the known one is of interest.
-            limit = smaller(buffer.count[query] - 1, limit)
-            if limit < 0:
-                return
         for i in range(rows):  # a column that grows by one a row; what fills up matches everywhere
             state.pv[i] = NONE if i < rows - length else ALL_ONES
             state.mv[i] = NONE
@@ -379,14 +357,14 @@ def make_scan(rows: int, bits: int, lowering: bool) -> Any:
             if low and warm < t + COLUMNS:
                 ends = Ends(64 * word * shape.rows + row, step, shape.rows, ALL_ONES)
                 counted = warm - t, columns - t
-                _report(state, bits, lowering, counted, ends, coding, buffer)
+                _report(state, bits, counted, ends, coding, buffer)
             row += step * COLUMNS
 
     return kernel
 
 
 @cuda.jit(device=True)
-def _report_border(counter, bits, lowering, columns, own, ends, coding, buffer):
+def _report_border(counter, bits, columns, own, ends, coding, buffer):
     """Go over the last border of a span once more, to find the ends within k.
 
     columns: of the warm-up, and of the span; ends: Ends of the span's first column.
@@ -397,8 +375,8 @@ def _report_border(counter, bits, lowering, columns, own, ends, coding, buffer):
         plus, minus = own.borders[uint64(here)], own.borders[uint64(here + own.apart)]
         left = add(counter, bits, plus, minus) & ends.owned
         if left and warm <= t:
-            to = 0 if lowering else reserve(buffer.count, 0, int(cuda.popc(left)))
-            _note(counter, bits, lowering, left, ends, t, coding, buffer, to)
+            to = reserve(buffer.count, 0, int(cuda.popc(left)))
+            _write(counter, bits, left, ends, t, coding, buffer, to)
 
 
 @cache
@@ -413,7 +391,6 @@ def make_strips(rows: int, bits: int) -> Any:
         buffer = HitBuffer(hit_codes, count)
         shared = cuda.shared.array(0, uint64)
         staged = shared[(shape.planes + 1) * COLUMNS * THREADS :]
-        known = cuda.shared.array(1, int64)
         state = State(
             cuda.local.array(rows, uint64),
             cuda.local.array(rows, uint64),
@@ -435,13 +412,6 @@ def make_strips(rows: int, bits: int) -> Any:
         )
         owned = ALL_ONES if word < shape.words else NONE
         word = smaller(word, shape.words - 1)
-        if shape.lowering:  # a block goes by one limit
-            if thread == 0:
-                known[0] = smaller(buffer.count[query] - 1, limit)
-            cuda.syncthreads()
-            limit = known[0]
-            if limit < 0:
-                return
         coding = Coding(shape.queries, query, shape.factor, limit)
         for c in range(COLUMNS):
             shared[(shape.planes * COLUMNS + c) * THREADS + thread] = ALL_ONES
@@ -475,9 +445,7 @@ def make_strips(rows: int, bits: int) -> Any:
                     load_counter(counter, bits, own, strip)
                     ends = Ends(64 * word * shape.rows + row, step, shape.rows, owned)
                     counted = warm - base, span
-                    _report_border(
-                        counter, bits, shape.lowering, counted, own, ends, coding, buffer
-                    )
+                    _report_border(counter, bits, counted, own, ends, coding, buffer)
                 save_counter(counter, bits, own, strip, 0)
                 if strip == last:
                     if strip + 1 < strips and cuda.syncthreads_or(int32(low != NONE)):

@@ -19,13 +19,12 @@ from weakref import finalize
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs, Words
+from kmatch.arrays import Bytes, Words
 from kmatch.engine.cuda import driver
-from kmatch.engine.cuda.device import Gpu, open_gpus, start_scan, started
-from kmatch.engine.cuda.words import HitBuffer
+from kmatch.engine.cuda.device import Gpu, open_gpus, start_scan
 from kmatch.engine.engine import Engine, Scan, UnderWay
 from kmatch.engine.geometry import Layout, Text, halo_of
-from kmatch.engine.queries import DifferenceQuery, QueryArrays, ReadingArrays
+from kmatch.engine.queries import DifferenceQuery, QueryArrays
 from kmatch.engine.types import Starts, part_of
 from kmatch.errors import DeviceError
 
@@ -137,24 +136,6 @@ class CudaEngine(Engine):
                 lambda: Searches(halo, reading, limits, chosen, k, gpu.stream),
             )
             return start_scan(gpu, capacity, lambda hits: searches.run(here, hits))
-
-        return self._start(start)
-
-    def start_smallest(self, text: Text, reading: ReadingArrays, bounds: Longs) -> UnderWay[Longs]:
-        from kmatch.engine.cuda.edit import Searches
-
-        chosen = np.flatnonzero(bounds >= 0)
-        if not len(chosen):
-            return UnderWay(lambda: bounds + 1)
-
-        def start(gpu: Gpu) -> UnderWay[Any]:
-            here, stream = gpu.text(text, reading.masks), gpu.stream
-            lowest = driver.on_device(bounds + 1, stream)
-            searches = Searches(halo_of(here), reading, bounds, chosen, 0, stream, lowering=True)
-            hits = HitBuffer(driver.on_device(np.zeros(1, np.int64), stream), lowest)
-            with gpu.timed():
-                searches.run(here, hits)
-            return started(gpu, lambda: gpu.copy_back(lowest))
 
         return self._start(start)
 

@@ -237,20 +237,6 @@ def read(counter, bits, bit):
     return number - (1 << (bits - 1))
 
 
-@cuda.jit(device=True)
-def smallest(counter, bits, left):
-    """The smallest number in the lanes set in left; their signs are set."""
-    number = 0
-    for i in range(bits - 1):
-        b = bits - 2 - i
-        lower = left & ~counter[b]
-        if lower:
-            left = lower
-        else:
-            number += 1 << b
-    return number - (1 << (bits - 1))
-
-
 class Own(NamedTuple):
     """What device memory keeps of a pattern whose rows go in strips, uint64 each: a thread's own
     words are those from `at` on, each `apart` words from the next.

@@ -1,0 +1,117 @@
+"""Assays in genomes, as files and words of a command, against every product of an oracle."""
+
+import warnings
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from unittest import mock
+
+import naive
+import naive_assays
+from hypothesis import strategies as st
+from support.commands import fasta, here
+
+from fuzzing.searches import Wrong, compare
+from kmatch.search import assay, best, pcr
+
+PATCHES = (
+    *((best, "WINDOW", size) for size in (1, 50)),
+    *((best, "UNITS", many) for many in (1, 2)),
+    *((best, "SPARED", many) for many in (0, 1 << 30)),
+    (best, "SAMPLE", 3),
+    (assay, "WINDOW", 1),
+    (pcr, "PROBES", 1),
+    (pcr, "PRODUCTS", 1),
+)
+
+
+@dataclass(frozen=True)
+class Assays:
+    """genomes: name → records; given: name → (forwards, reverses, probes); options: as the command
+    has them; patches: constants of the code, made small."""
+
+    genomes: dict
+    given: dict
+    k: int
+    options: dict
+    circular: bool = False
+    each: str = "file"
+    patches: list = field(default_factory=list)
+
+    def command(self, folder):
+        """(arguments, standard input) of the command line; writes its input files."""
+        oligos = [
+            (f"{name}_{role}_alt{number}", oligo)
+            for name, sides in self.given.items()
+            for role, side in zip("FRP", sides, strict=True)
+            for number, oligo in enumerate(side)
+        ]
+        (folder / "assays").write_bytes(fasta(oligos))
+        for name, records in self.genomes.items():
+            (folder / name).write_bytes(fasta(records))
+        words = ["assay", folder / "assays", *(folder / name for name in self.genomes)]
+        words += ["-k", self.k, "--product", "{}-{}".format(*self.options["product"])]
+        words += ["--each", self.each, "--positions", folder / "positions", "--device", "cpu"]
+        return words + ["--edit"] * self.options["edit"] + ["--circular"] * self.circular, b""
+
+    def check(self, folder):
+        """Raise Wrong where the command does not find what the oracle does; folder: for files."""
+        arguments, _ = self.command(folder)
+        with ExitStack() as stack, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for patch in self.patches:
+                stack.enter_context(mock.patch.object(*patch))
+            result = here(*arguments)
+        if result.status or b"Traceback" in result.err:
+            raise Wrong(f"exit status {result.status}: {result.err.decode()}")
+        apart = {str(folder / name): records for name, records in self.genomes.items()}
+        if self.each == "record":
+            apart = {name: [(name, text)] for part in apart.values() for name, text in part}
+        how = {"circular": self.circular, **self.options}
+        rows, sites = naive_assays.assays(apart, self.given, self.k, **how)
+        wanted = [
+            [*row[:2], ("no", "yes")[row[2]], *row[3:6], *row[6], *row[7][:2]] for row in rows
+        ]
+        wanted = [["" if cell is None else str(cell) for cell in row] for row in wanted]
+        found = [line.split(b"\t") for line in result.out.splitlines()[1:]]
+        compare(
+            b"\n".join(b"\t".join([*row[:6], *row[7:12]]) for row in found),
+            "\n".join(map("\t".join, wanted)).encode(),
+        )
+        oligos = [oligo for sides in self.given.values() for side in sides for oligo in side]
+        if len({*oligos}) == len(oligos):  # or an oracle would not know which one a site is of
+            counts = [row for oligo in oligos for row in naive_assays.positions(oligo, sites)]
+            lines = (folder / "positions").read_bytes().splitlines()[1:]
+            compare(
+                b"\n".join(line.split(b"\t", 3)[3] for line in lines),
+                "\n".join("\t".join(map(str, row)) for row in counts).encode(),
+            )
+
+
+@st.composite
+def assays(draw, circular):
+    """Assays in genomes that hold oligos with errors, on both strands."""
+    rng = draw(st.randoms(use_true_random=False))
+
+    def oligo(least):
+        return "".join(rng.choice("ACGTACGTACGTR") for _ in range(rng.randint(least, least + 3)))
+
+    given = {}
+    for number in range(rng.randint(1, 3)):
+        probes = [oligo(3) for _ in range(rng.choice([0, 1, 1, 2]))]
+        given[f"a{number}"] = ([oligo(4) for _ in range(rng.randint(1, 2))], [oligo(4)], probes)
+    written = [oligo for sides in given.values() for side in sides for oligo in side]
+    written += [naive.reverse_complement(oligo) for oligo in written]
+
+    def text():
+        parts = rng.choices(written, k=rng.randint(0, 7))
+        parts = [part + rng.choice(["", "A", "CG", "N"]) for part in parts]
+        return "".join(parts)[: rng.choice([20, 60])]
+
+    genomes = {
+        f"g{number}": [(f"g{number}r{record}", text()) for record in range(rng.randint(1, 3))]
+        for number in range(rng.randint(1, 4))
+    }
+    options = {"product": (rng.choice([5, 12]), rng.choice([25, 60])), "edit": rng.random() < 0.5}
+    patches = rng.sample(PATCHES, rng.randint(0, 3))
+    each = rng.choice(["file", "record"])
+    return Assays(genomes, given, rng.choice([0, 1]), options, circular, each, patches)
