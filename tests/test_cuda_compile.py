@@ -132,7 +132,7 @@ def test_kernels_are_kept(tmp_path, monkeypatch):
     kernels = []
     for rows in (8, 8, 12):
         edit.make_scan.cache_clear()
-        kernel = edit.make_scan(rows, 6, False)
+        kernel = edit.make_scan(rows, 6)
         kernels.append(kernel.compile(ahead.EDIT).inspect_asm((9, 0)))
     assert bind.call_count == 2 and kernels[0] == kernels[1] != kernels[2]
     assert len(list(tmp_path.glob("*/engine.cuda.edit.kernel.*.kernel"))) == 2

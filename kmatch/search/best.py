@@ -14,7 +14,7 @@ from kmatch.arrays import Bools, Longs, bounds_of
 from kmatch.engine.ways import work_of
 from kmatch.errors import warn
 from kmatch.genome import Genome, Genomes, as_genomes
-from kmatch.published.registry import ENGINE, choose_algorithm
+from kmatch.published.registry import choose_algorithm
 from kmatch.results.batches import HitBatch, Origin, joined, no_hits
 from kmatch.search.alignments import with_alignments
 from kmatch.search.edit import EditSearch
@@ -47,8 +47,6 @@ class BestSearch(Search[HitBatch]):
         self._query, self.narrows = query, not query.whole
         work = work_of(genomes.expected_letters, query.patterns.lengths, query.strand)
         self.engine = choose_algorithm("best", query.patterns, run, work)
-        if run.device == "auto" and run.algorithm == ENGINE:
-            self.run = run._replace(device=self.engine.name)
 
     def _find(self, genome: Genome) -> Iterable[HitBatch]:
         return self._in_whole(genome) if self._query.whole else self._in_records(genome)
@@ -58,7 +56,7 @@ class BestSearch(Search[HitBatch]):
         lengths, window = query.patterns.lengths, Window(genome, None, [genome.label])
 
         def find(part: Window, asked: Query) -> Iterable[HitBatch]:
-            search = EditSearch(asked, self.genomes, self.run, self.regions)
+            search = EditSearch(asked, self.genomes, self.run, self.regions, self.engine)
             search.progress, search.narrows = self.progress, False
             return search._find(part.genome)
 
@@ -85,7 +83,8 @@ class BestSearch(Search[HitBatch]):
         run = self.run._replace(aligned=False)
 
         def find(part: Window, asked: Query) -> Iterable[HitBatch]:
-            return EditSearch(asked, part.genomes(self.genomes.circular), run).everywhere()
+            genomes = part.genomes(self.genomes.circular)
+            return EditSearch(asked, genomes, run, engine=self.engine).everywhere()
 
         records = noted_records(self.parts(genome), self.progress, self.regions)
         for window in windows((stretch.names, [stretch]) for stretch in records):

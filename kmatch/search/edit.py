@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from kmatch.engine.engine import Engine
 from kmatch.engine.ways import work_of
 from kmatch.errors import REPORTS, check_choice
 from kmatch.genome import Genome, Genomes
@@ -22,19 +23,28 @@ from kmatch.search.search import Search
 
 class EditSearch(Search[HitBatch]):
     """The search of a Query `edit`, `multi` beside PAMs of several lengths, or `best` within its
-    k."""
+    k.
+
+    engine: None for the one that `run` asks for.
+    """
 
     def __init__(
-        self, query: Query, genomes: Genomes, run: Run = RUN, regions: Regions | None = None
+        self,
+        query: Query,
+        genomes: Genomes,
+        run: Run = RUN,
+        regions: Regions | None = None,
+        engine: Engine | None = None,
     ) -> None:
         super().__init__(genomes, run, regions)
         lengths, distances = query.patterns.lengths, checked_distances(query)
         self._rules, k = checked_rules(query, int(distances.max()))
         self._report = query.report or ("ends" if self._rules.pams else "minima")
         check_choice("report", self._report, REPORTS)
-        problem = "best" if query.problem == "best" else "edit"
-        work = work_of(genomes.expected_letters, lengths, query.strand)
-        self.engine = choose_algorithm(problem, query.patterns, run, work)
+        if engine is None:
+            work = work_of(genomes.expected_letters, lengths, query.strand)
+            engine = choose_algorithm("edit", query.patterns, run, work)
+        self.engine = engine
         reach = self._rules.reach
         self._panel = panel = build_reading_panel(query.patterns, query.strand, self._rules.leads)
         self._limits = np.minimum(distances, k)[panel.pattern]

@@ -43,8 +43,7 @@ from kmatch.engine.types import FRESH, Starts
 from kmatch.published.registry import find
 from kmatch.search.chunks import Chunking, plan_chunks, plan_reading
 from kmatch.search.panel import build_panel, build_reading_panel, panel_letters
-from kmatch.search.primer import CODES, COMPLEMENT
-from kmatch.sequences.alphabet import encode_text
+from kmatch.search.primer import COMPLEMENT, LETTER_CODES
 from kmatch.sequences.patterns import load_patterns
 
 LOGIC, BANDWIDTH, COPY = 16.7e12, 4.8e12, 50e9  # of an H200: operations and bytes a second
@@ -370,7 +369,7 @@ def letters_of(folder, file, first, count, seed):
     path = Path(folder or ".") / file
     if folder and path.is_file():
         record = next(kmatch.Genome(path).records())
-        return CODES[encode_text(record.letters[first : first + count])], True
+        return LETTER_CODES[record.letters[first : first + count]], True
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, 4, count, np.uint8)
     repeats = np.random.default_rng(0)  # the same ones in every text
