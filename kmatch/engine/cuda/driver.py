@@ -18,8 +18,9 @@ from kmatch.arrays import Words
 from kmatch.errors import DeviceError
 from kmatch.jit.cuda_cache import keep_cuda
 
-# A short text does not fill a GPU.
-os.environ.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0")
+# A short text does not fill a GPU. Numba has read its environment, numba-cuda will.
+if os.environ.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0") == "0":
+    numba.config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
 
 try:
     from numba import cuda as cuda  # kernels import it from here
