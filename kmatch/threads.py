@@ -61,7 +61,8 @@ def run_ahead(items: Generator[Item], name: str) -> Iterator[Item]:
     def produce() -> None:
         try:
             for item in items:
-                made.put(item)
+                if not closed.is_set():  # otherwise nobody may be there to take it
+                    made.put(item)
                 if closed.is_set():
                     break
         except BaseException as error:

@@ -14,6 +14,7 @@ from kmatch.engine.workers import SLAB
 from kmatch.search import scan
 from kmatch.search.scan import Scanner
 from kmatch.sequences.patterns import load_patterns
+from kmatch.threads import run_ahead
 
 LETTERS = "".join(np.random.default_rng(8).choice(list("ACGT"), 3_000))
 DENSE = "AATGG" * 900 + LETTERS + "A" * 4_000 + "AATGC" * 300
@@ -106,6 +107,28 @@ def test_threads_end_with_the_search(monkeypatch, problem):
     with closing(batches(problem, GENOME, load_patterns(PANEL), 2, chunk_length=300)) as found:
         assert len(next(found)) and len(next(found))
         assert beside()
+    assert beside() == []
+
+
+def test_a_thread_ends_whose_items_nobody_takes(monkeypatch):
+    """Closing waits for it no longer than PATIENCE, and it has an item in its hands."""
+    monkeypatch.setattr("kmatch.threads.PATIENCE", 0.01)
+    go_on, ended = threading.Event(), threading.Event()
+
+    def items():
+        try:
+            yield 1
+            go_on.wait(10)
+            yield 2
+        finally:
+            ended.set()
+
+    with closing(run_ahead(items(), "kmatch hits")) as found:
+        assert next(found) == 1
+    go_on.set()
+    assert ended.wait(10)
+    for thread in beside():
+        thread.join(10)
     assert beside() == []
 
 
