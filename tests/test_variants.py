@@ -11,6 +11,7 @@ import pytest
 from support.commands import failed, fasta, here
 
 import kmatch
+from kmatch.search import haplotypes
 
 CASES = {
     "hamming": (kmatch.hamming, {}),
@@ -114,10 +115,11 @@ def random_case(rng, kind, record="r"):
 
 @pytest.mark.filterwarnings("ignore:.*no allele is left")
 @pytest.mark.parametrize("kind", CASES)
-def test_hits_are_those_of_copies_made_whole(kind, tmp_path):
+def test_hits_are_those_of_copies_made_whole(kind, tmp_path, monkeypatch):
     search, options = CASES[kind]
     rng, rows = random.Random(kind), 0
-    for _ in range(60):
+    for number in range(60):
+        monkeypatch.setattr(haplotypes, "TOGETHER", 1 + number % 4)  # alleles
         letters, samples, sites, patterns, k = random_case(rng, kind)
         vcf = write_vcf(tmp_path / "x.vcf", {"r": sites}, samples)
         side = options.get("pam_side", "3p")

@@ -71,7 +71,8 @@ def _around(block: Block, anchors: Longs, rule: Rule, dense: Bools | None) -> It
         going = (site < own) | (block.place[site] < high)
         yield rows[~going]
         if dense is not None:
-            dense |= np.bincount(rows[:, 0], minlength=len(dense)) > rule.most
+            counts = np.bincount(rows[:, 0] - anchors[0])
+            dense[anchors[0] :][: len(counts)] |= counts > rule.most
             going &= ~dense[rows[:, 0]]
         if not going.any():
             continue

@@ -145,7 +145,8 @@ class VariantSearch:
             np.where(there < 0, np.nan, there)[order],
         )
         (start, end, *_), record = places[order].T, np.zeros(len(order), np.int64)
-        return replace(hits.picked(order), record=record, start=start, end=end, made=made)
+        batch, names = hits.picked(order), {0: block.record}
+        return replace(batch, record=record, start=start, end=end, names=names, made=made)
 
     def _distances(self, letters: Bytes, hits: HitBatch, places: Longs) -> Longs:
         """The smallest distance of the reference's hits whose 3′ ends, beside a PAM before them
