@@ -7,103 +7,27 @@ forked, which threads and CUDA would not survive.
 import os
 import signal
 import warnings
+from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
 from contextlib import suppress
 from itertools import zip_longest
 from multiprocessing import get_context, parent_process
 from threading import Thread
-from typing import Any
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from kmatch.engine import types
-from kmatch.engine.codes import HitBuffer
-from kmatch.engine.cpu.items import Tiling
-from kmatch.engine.cpu.primer import Tile
-from kmatch.engine.cpu.tables import Piece, Seeds
+from kmatch.engine.cpu import engine  # noqa: F401  with what names kernels
 from kmatch.engine.devices import choose_engine
-from kmatch.engine.geometry import Text
-from kmatch.engine.queries import DifferenceQuery, Profile, QueryArrays, ReadingArrays
 from kmatch.errors import DeviceError, KmatchError, KmatchWarning
-from kmatch.jit.entries import entry, take, unfit
-from kmatch.search.plateaus import PLATEAU, ROW, Chains, State
+from kmatch.jit.entries import ahead
+from kmatch.results import scores, writer  # noqa: F401
+from kmatch.search import alignments, windows  # noqa: F401
 from kmatch.sequences.records import Progress
 from kmatch.threads import cores
 
 CUDA_MEMORY = 1 << 30  # bytes of a GPU's free memory for each process, which takes half of them
-
-
-def _array(kind: Any, dimensions: int = 1) -> Any:
-    return np.zeros((0,) * dimensions, kind)
-
-
-# Arguments of the types that kernels are called with.
-BOOLS, BYTES, PLANES, INTS, LONGS, WORDS, FLOATS = map(
-    _array, (np.bool_, np.uint8, np.int8, np.int32, np.int64, np.uint64, np.float64)
-)
-CODES, TABLE, PAMS = _array(np.uint8, 2), _array(np.int64, 2), _array(np.uint8, 3)
-TEXT, BUFFER = Text(WORDS, 0, 0, 0), HitBuffer(LONGS, LONGS)
-VIEW = types.View(TEXT, BYTES, BYTES, 0)
-READING = ReadingArrays(PLANES, LONGS, BYTES, BYTES)
-QUERY = DifferenceQuery(READING, LONGS, 0, Profile(WORDS, LONGS), 0)
-STATES = types.States(LONGS, LONGS, LONGS, LONGS, 0, 0, True)
-CONSTRAINTS = types.Constraints(PAMS, LONGS, 0, 0, STATES, 0, BYTES, True)
-ENDS = types.Ends(LONGS, LONGS, LONGS, LONGS)
-PLATEAUS, ROWS = State(BYTES, _array(PLATEAU)), _array(ROW)
-SPANS, COLUMNS = (LONGS, LONGS, LONGS), (LONGS, LONGS)
-SEEDS = Seeds(TABLE, INTS, WORDS, INTS, WORDS, WORDS, LONGS, LONGS, 0)
-TREE = (_array(np.uint64, 2), LONGS)
-SITES, GUIDES = (LONGS, BYTES), (INTS, CODES)
-WEIGHTS, BEST = _array(np.float64, 3), _array(np.float64, 4)
-
-# By module and name, those that compile longest first.
-KERNELS: dict[str, tuple[Any, ...]] = {
-    "kmatch.engine.trace trace": (
-        *(LONGS, VIEW, QUERY, CONSTRAINTS, ENDS),
-        *(types.Traced(LONGS, LONGS, LONGS), types.Columns(LONGS, BYTES, LONGS, BYTES)),
-    ),
-    "kmatch.engine.cpu.edit scan_edit": (LONGS, TEXT, QUERY, LONGS, 0, BUFFER),
-    "kmatch.engine.cpu.primer_kernels extend_tile": (
-        Tile(_array(np.uint64, 2), 0, LONGS, LONGS, BOOLS, 0, 0, 0),
-        *(BYTES, LONGS),
-    ),
-    "kmatch.engine.cpu.lookup scan_lookup": (
-        *(LONGS, TEXT, VIEW, PAMS, LONGS, TABLE, SEEDS, LONGS, BUFFER),
-    ),
-    "kmatch.engine.cpu.hamming scan": (
-        *(LONGS, TEXT, QueryArrays(PLANES, INTS, TABLE, BYTES), 0, Tiling(0, 0, 0), BUFFER),
-    ),
-    "kmatch.engine.trace constrained_distances": (LONGS, VIEW, QUERY, CONSTRAINTS, ENDS),
-    "kmatch.engine.trace stand_beside": (LONGS, VIEW, QUERY, CONSTRAINTS, (LONGS, LONGS), BOOLS),
-    "kmatch.results.kernels score_cfd": (SITES, GUIDES, INTS, (0, 0, 0), WEIGHTS, BEST, FLOATS),
-    "kmatch.search.kernels split_windows": (
-        *(LONGS, LONGS, 0, (INTS, BYTES, LONGS), COLUMNS, 0, SPANS),
-        *((LONGS, INTS, INTS, INTS, BYTES), LONGS),
-    ),
-    "kmatch.engine.cpu.pack pack": (LONGS, BYTES, TEXT),
-    "kmatch.results.kernels number_texts": (LONGS, BYTES, LONGS, LONGS, LONGS),
-    "kmatch.engine.letters copy_rows": (BYTES, LONGS, LONGS, BYTES),
-    "kmatch.results.kernels fill_lines": (BOOLS, BOOLS, LONGS, LONGS, LONGS, BYTES, BYTES),
-    "kmatch.search.kernels feed_plateaus": (LONGS, PLATEAUS, LONGS, LONGS, LONGS, TABLE, LONGS),
-    "kmatch.search.kernels fill_columns": (
-        *(ROWS, 0, COLUMNS, (INTS, BYTES), SPANS, (INTS, INTS, BYTES)),
-    ),
-    "kmatch.search.kernels split_ends": (
-        *(LONGS, LONGS, 0, 0, BYTES, COLUMNS, (0, 0), SPANS, LONGS),
-    ),
-    "kmatch.search.kernels join_chains": (BYTES, Chains(*[LONGS] * 7), BOOLS),
-    "kmatch.engine.letters read_text": (LONGS, TEXT, BYTES),
-    "kmatch.search.kernels close_plateaus": (PLATEAUS, 0, 0, TABLE, LONGS),
-    "kmatch.engine.letters read_windows": (LONGS, TEXT, BYTES, LONGS, BYTES, LONGS, BYTES, BYTES),
-    "kmatch.engine.cpu.lookup list_codes": ((WORDS, WORDS), Piece(0, 0, 0), TREE, INTS, LONGS),
-    "kmatch.engine.cpu.lookup walk": ((np.uint64(0), np.uint64(0)), 0, 0, TREE, INTS),
-    "kmatch.search.kernels compare_windows": (LONGS, BYTES, LONGS, BYTES, LONGS, BYTES),
-    "kmatch.engine.cpu.pack unite": (WORDS, 0, BYTES),
-    "kmatch.engine.trace read_view": (VIEW, 0, 0, BYTES),
-    "kmatch.engine.cpu.lookup sort_entries": (INTS, LONGS, LONGS, INTS),
-    "kmatch.engine.cpu.primer_kernels climb": (LONGS, LONGS, BOOLS, 0, 0),
-    "kmatch.search.kernels place_windows": (LONGS, LONGS, (0, 0), (LONGS, BYTES), 0),
-}
+LONGEST = ("trace", "scan_edit", "extend_tile", "scan_lookup", "scan", "constrained_distances")
 
 
 def compile_all(on_progress: Progress | None = None) -> list[str]:
@@ -113,12 +37,13 @@ def compile_all(on_progress: Progress | None = None) -> list[str]:
     made or kept.
     """
     workers = cores()
-    kernels: dict[str, list[str]] = {"cpu": [*KERNELS]}
+    kernels = {"cpu": sorted(ahead, key=lambda name: name.split(":")[1] not in LONGEST)}
     with suppress(DeviceError):
         choose_engine("cuda")
-        from kmatch.engine.cuda import ahead, driver
+        from kmatch.engine.cuda import ahead as on_gpu
+        from kmatch.engine.cuda import driver
 
-        kernels["cuda"] = [*ahead.kernels(driver.copies_in_background())]
+        kernels["cuda"] = [*on_gpu.kernels(driver.copies_in_background())]
         workers = max(min(workers, driver.memory()[0] // CUDA_MEMORY), 1)
     # Those that take longest come first, of either device.
     turns = zip_longest(*([(device, name) for name in names] for device, names in kernels.items()))
@@ -155,13 +80,30 @@ def _end_with_parent() -> None:
 def compile_kernel(device: str, name: str) -> None:
     """Compile one of a device's kernels, unless it is there."""
     if device == "cuda":
-        from kmatch.engine.cuda import ahead
+        from kmatch.engine.cuda import ahead as on_gpu
 
         choose_engine(device)
-        ahead.compile_kernel(name)
+        on_gpu.compile_kernel(name)
         return
-    module, _, kernel = name.partition(" ")
-    kinds: list[Any] = []
-    take(KERNELS[name], kinds, [])
-    if entry(module, kernel).open(tuple(kinds)) is None:
-        warnings.warn(f"not compiled ahead: {unfit[0]}", KmatchWarning, stacklevel=2)
+    kernel, types = ahead[name]
+    try:
+        kernel.open(tuple(kinds_of(types)))
+    except Exception as error:  # some of which other processes cannot raise
+        warnings.warn(f"not compiled ahead: {name}: {error}", KmatchWarning, stacklevel=2)
+
+
+def kinds_of(annotation: Any) -> Iterator[Any]:
+    """The kinds (see `kmatch.jit.entries.take`) of arguments that are annotated so."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:  # with an array's dimensions, or with its dtype
+        array, more = parts
+        yield from (more, 1) if isinstance(more, np.dtype) else (next(kinds_of(array)), more)
+    elif origin is np.ndarray:
+        yield from (np.dtype(get_args(parts[1])[0]), 1)
+    elif issubclass(origin or annotation, tuple):
+        fields = parts or get_type_hints(annotation, include_extras=True).values()
+        yield from (origin or annotation, len(fields))
+        for field in fields:
+            yield from kinds_of(field)
+    else:
+        yield annotation

@@ -1,12 +1,12 @@
 """Types of arrays, rows of unequal length in one array, and look-up tables of bytes."""
 
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
-from kmatch.jit import entry
+from kmatch.jit.entries import entry
 
 Bools = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]  # ASCII letters, or a set of bases (a mask) a letter
@@ -17,8 +17,11 @@ Words = NDArray[np.uint64]  # of bit planes
 Floats = NDArray[np.float64]
 Objects = NDArray[np.object_]
 Strings = NDArray[np.str_]
+Table = Annotated[Longs, 2]  # with two dimensions
+Pair = tuple[Longs, Longs]
+Triple = tuple[Longs, Longs, Longs]
 
-copy_rows = entry("kmatch.engine.letters", "copy_rows")
+copy_rows = entry("kmatch.engine.letters:copy_rows", tuple[Bytes, Longs, Longs, Bytes])
 
 _Item = TypeVar("_Item", bound=np.generic)
 

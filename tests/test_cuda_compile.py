@@ -117,7 +117,7 @@ def test_kernels_are_kept(tmp_path, monkeypatch):
     gpu = SimpleNamespace(compute_capability=(9, 0))
     codegen = "numba.cuda.codegen.JITCUDACodegen.magic_tuple"
     compiler = import_module("numba.cuda.dispatcher")
-    monkeypatch.setattr(folders, "_base", lambda: tmp_path)
+    monkeypatch.setattr(folders, "kernel_folders", lambda: [tmp_path / "kernels"])
     monkeypatch.setattr(compiler, "get_current_device", lambda: gpu)
     monkeypatch.setattr(
         "numba.cuda.cudadrv.devices.get_context", lambda: SimpleNamespace(device=gpu)

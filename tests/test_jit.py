@@ -21,7 +21,7 @@ from support.package_copy import copy_package, end, run, start
 
 from kmatch import ahead
 from kmatch.errors import DeviceError, KmatchWarning
-from kmatch.jit import compiling, cuda_cache, entries, entry, folders
+from kmatch.jit import cuda_cache, entries, folders, kernels
 from kmatch.jit.entries import Entry, Unfit, take
 from kmatch.jit.folders import CHECK, PACKAGE
 
@@ -34,6 +34,14 @@ GUIDE = "ACGTTGACCAGGATTACGTT"
 def site(tmp_path):
     copy_package(tmp_path / "site")
     return tmp_path / "site"
+
+
+@pytest.fixture
+def reported(monkeypatch):
+    """(name, reason) of the kernels compiled while a test runs."""
+    told = []
+    monkeypatch.setattr(entries, "listeners", [lambda *report: told.append(report)])
+    return told
 
 
 @contextmanager
@@ -105,19 +113,20 @@ def test_where_nothing_can_be_written_searches_go_on(site):
 def test_a_user_needs_no_home(monkeypatch):
     for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(folders, "_writable", lambda folder: False)
+    monkeypatch.setattr(folders.os, "access", lambda folder, mode: False)
     monkeypatch.setattr(Path, "home", mock.Mock(side_effect=RuntimeError("no home")))
-    assert folders._base.__wrapped__() == folders.BESIDE
+    assert folders.kernel_folders.__wrapped__() == [folders.BESIDE / folders.folder_name()]
 
 
-def test_folders_long_out_of_use_are_removed(tmp_path):
+def test_folders_long_out_of_use_are_removed(tmp_path, monkeypatch):
     ages = {f"kmatch-{1:024x}": 31, f"kmatch-{2:024x}": 29, "kmatch-mine": 90, "other": 90}
     for name, days in ages.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.kernel").write_bytes(b"")
         os.utime(tmp_path / name, (time.time() - days * 86400,) * 2)
     (tmp_path / f"kmatch-{4:024x}").symlink_to(tmp_path / "other")
-    folders.open_folder(tmp_path / "new")
+    monkeypatch.setattr(folders, "kernel_folders", lambda: [tmp_path / "new"])
+    folders._open_folder()
     kept = {"new", *ages, f"kmatch-{4:024x}"} - {f"kmatch-{1:024x}"}
     assert {path.name for path in tmp_path.iterdir()} == kept
     assert (tmp_path / "other" / "a.kernel").exists()
@@ -126,9 +135,9 @@ def test_folders_long_out_of_use_are_removed(tmp_path):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """The folder of kernels, empty, while a test runs."""
-    monkeypatch.setattr(folders, "_base", lambda: tmp_path)
-    folders._warn.cache_clear()
-    return folders.own_folder()
+    own = tmp_path / folders.folder_name()
+    monkeypatch.setattr(folders, "kernel_folders", lambda: [own])
+    return own
 
 
 def make(content=b"code"):
@@ -155,7 +164,9 @@ def test_a_full_disk_leaves_nothing_and_gives_one_warning(folder, monkeypatch):
     monkeypatch.setattr(folders.Path, "replace", mock.Mock(side_effect=full))
     with pytest.warns(KmatchWarning, match="No space left") as warned:
         assert (make(), make()) == (1, 1)
-    assert len(warned) == 1 and {path.suffix for path in folder.iterdir()} == {".lock"}
+    assert len({str(each.message) for each in warned}) == 1 and {
+        path.suffix for path in folder.iterdir()
+    } == {".lock"}
 
 
 def test_processes_that_begin_together_share_the_work(site):
@@ -208,34 +219,34 @@ def test_arguments_are_told_apart():
 
 
 @pytest.mark.parametrize("case", ["new", "strided", "NUMBA_BOUNDSCHECK", "damaged"])
-def test_a_kernel_that_does_not_fit_runs_as_numba_compiles_it(case, monkeypatch):
+def test_a_kernel_that_does_not_fit_runs_as_numba_compiles_it(case, reported, monkeypatch):
     """Where Numba is a new one, arguments are strided, kernels of another kind are asked for, and
     where LLVM refuses an object."""
-    begins, said = np.array([0, 5, 9]), "not side by side"
-    monkeypatch.setattr(entries, "unfit", [])
+    begins, said = np.array([0, 5, 9]), "Unfit: an array whose items are not side by side"
     if case == "new":
-        monkeypatch.setattr(compiling, "KNOWN", ((99, 0), (99, 1)))
+        monkeypatch.setattr(kernels, "KNOWN", ((99, 0), (99, 1)))
         monkeypatch.setattr(folders, "find_or_make", lambda file, key, make: make())
-        said = f"last_at: Unfit: Numba {compiling.numba.__version__} is not known"
+        said = f"Unfit: Numba {kernels.numba.__version__} is not known"
     elif case == "strided":
         begins = np.repeat(begins, 2)[::2]
     elif case == "damaged":
         monkeypatch.setattr(folders, "find_or_make", lambda file, key, make: b"no object")
-        said = "no object file"
-        monkeypatch.setattr(entries, "load", mock.Mock(side_effect=RuntimeError(said)))
+        monkeypatch.setattr(entries, "load", mock.Mock(side_effect=RuntimeError("no object")))
+        said = "RuntimeError: no object"
     else:
         monkeypatch.setenv(case, "1")
-        said = f"{case} is set"
-    fresh = entry("kmatch.search.kernels", "last_at")
+        said = f"Unfit: {case} is set"
+    fresh = Entry("kmatch.search.kernels", "last_at")
     assert [fresh(begins, at) for at in (6, 9)] == [1, 2]
-    assert len(entries.unfit) == 1 and said in entries.unfit[0]
+    assert {why for _, why in reported if why} == {said}
+    assert {name for name, _ in reported} == {"last_at"}
 
 
 UNKNOWN = """
 import atexit
 from kmatch.cli.messages import Messages
-from kmatch.jit import compiling
-compiling.KNOWN = (99, 0), (99, 1)
+from kmatch.jit import kernels
+kernels.KNOWN = (99, 0), (99, 1)
 noting = Messages(verbose=True).announcing_compiling()
 noting.__enter__()
 atexit.register(noting.__exit__, None, None, None)
@@ -245,8 +256,8 @@ atexit.register(noting.__exit__, None, None, None)
 def test_an_unknown_numba_finds_the_same_with_a_single_note(site):
     said = run(site, before=UNKNOWN)
     assert said.result == 21 and not list(Path(said.folder).glob("*.kernel"))
-    compiling, why = said.warnings.splitlines()
-    assert "compiling kernels" in compiling
+    said_once, why = said.warnings.splitlines()
+    assert "compiling kernels" in said_once
     assert re.search("compiled by each process: work: Unfit: Numba [0-9.]+ is not known", why)
 
 
@@ -256,7 +267,7 @@ def test_errors_of_kernels_are_told():
     def fail(count):
         return len(np.empty(count, np.uint8))
 
-    content = compiling.compile_object(compiling.numba.njit(fail), (tuple, 1, int), "kmatch_fail")
+    content = kernels.compile_object(kernels.numba.njit(fail), (tuple, 1, int), "kmatch_fail")
     failing.open = lambda kinds: entries.load(content, "kmatch_fail")
     assert failing(7) == 7
     with pytest.raises(MemoryError, match="the kernel fail got no memory"):
@@ -276,9 +287,8 @@ def made(number):
     return kernel
 
 
-def test_kernels_for_cuda_are_kept_alike(folder, monkeypatch):
+def test_kernels_for_cuda_are_kept_alike(folder, reported, monkeypatch):
     """By what they are made of; where Numba is not as expected, each process compiles."""
-    monkeypatch.setattr(entries, "unfit", [])
     context = SimpleNamespace(codegen=lambda: Compiled.codegen)
     one, two = (cuda_cache.CudaCache(made(number), "numba 1") for number in (1, 2))
     assert one.load_overload("(int64)", context) is None
@@ -288,8 +298,8 @@ def test_kernels_for_cuda_are_kept_alike(folder, monkeypatch):
     assert two.load_overload("(int64)", context) is None is one.load_overload("(int8)", context)
     (file,) = folder.glob("*.kernel")
     file.write_bytes(file.read_bytes()[:50])
-    assert one.load_overload("(int64)", context) is None and entries.unfit == []
-    assert one.load_overload("(int64)", None) is None and "NoneType" in entries.unfit[0]
+    assert one.load_overload("(int64)", context) is None and set(reported) == {("kernel", "")}
+    assert one.load_overload("(int64)", None) is None and "NoneType" in reported[-2][1]
     monkeypatch.setattr(pickle, "dumps", mock.Mock(side_effect=TypeError))
     two.save_overload("(int64)", Compiled())
     assert two.load_overload("(int64)", context) is None
@@ -302,16 +312,16 @@ def test_what_processes_fail_to_compile_is_compiled_all_the_same(monkeypatch):
     monkeypatch.setattr(ahead, "choose_engine", mock.Mock(side_effect=DeviceError("none")))
     monkeypatch.setattr(ahead, "ProcessPoolExecutor", mock.Mock(side_effect=OSError))
     assert ahead.compile_all() == ["cpu"]
-    assert compiled == [("cpu", name) for name in ahead.KERNELS]
+    assert sorted(compiled) == [("cpu", name) for name in sorted(entries.ahead)]
 
 
 def test_every_kernel_that_host_code_calls_is_compiled_ahead():
     named = {
-        " ".join(found)
+        found
         for path in PACKAGE.rglob("*.py")
-        for found in re.findall(r'= entry\("([\w.]+)", "(\w+)"\)', path.read_text())
+        for found in re.findall(r'= entry\(\s*"([\w.:]+)"', path.read_text())
     }
-    assert named == set(ahead.KERNELS)
+    assert named == set(entries.ahead) and len(named) > 20
 
 
 MITO, LAMBDA = "examples/data/human_mito_rcrs.fa.gz", "examples/data/lambda_phage.fa.gz"
@@ -344,12 +354,12 @@ multi {MITO} examples/data/mito_guides.txt -k 2 --pam NGG --variants examples/da
 AHEAD = """
 import sys
 from kmatch.cli.main import run
-from kmatch.jit.entries import listeners, unfit
+from kmatch.jit.entries import listeners
 compiled = []
-listeners.append(compiled.append)
+listeners.append(lambda *told: compiled.append(told))
 for line in sys.stdin:
     assert run([*line.split(), "--device", "cpu", "-o", "/dev/null"]) == 0, line
-print(compiled, unfit)
+print(compiled)
 """
 
 
@@ -364,5 +374,5 @@ def test_all_kernels_are_compiled_ahead():
     for line in done.stderr.splitlines():
         (imports if line.startswith("import time:") else others).append(line)
     roots = {line.rpartition("|")[2].strip().partition(".")[0] for line in imports}
-    assert (done.stdout, others) == ("[] []\n", []) and "numpy" in roots
+    assert (done.stdout, others) == ("[]\n", []) and "numpy" in roots
     assert not roots & {"numba", "dask", "matplotlib", "rich"}

@@ -10,7 +10,7 @@ import pytest
 from numba.core.dispatcher import Dispatcher
 from support.package_copy import copy_package
 
-from kmatch.jit import Entry
+from kmatch.jit.entries import Entry
 from kmatch.jit.folders import PACKAGE, digest, kernel_sources
 
 READ = set(kernel_sources())

@@ -156,10 +156,10 @@ from kmatch.cli.messages import Messages
 
 messages = Messages()
 with messages.announcing_compiling(), messages.progress("a/genome.fa") as advance:
-    from kmatch.jit import entry
+    from kmatch.jit.entries import Entry
 
     advance(30, 100)
-    assert entry("kmatch.engine.tiny", "work")(10) == 21
+    assert Entry("kmatch.engine.tiny", "work")(10) == 21
     advance(100, 100)
     messages.make_way()
     print("chr1\\t0\\t10")

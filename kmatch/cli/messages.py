@@ -112,23 +112,25 @@ class Messages:
     def announcing_compiling(self) -> Iterator[None]:
         """Say, once, that kernels have to be compiled while the block runs; and, with --verbose,
         why some are compiled by every process."""
-        from kmatch.jit import entries
+        from kmatch.jit.entries import listeners
 
-        said = self.quiet
+        said, reasons = self.quiet, list[str]()
 
-        def announce(name: str) -> None:
+        def announce(name: str, reason: str) -> None:
             nonlocal said
             if not said:
                 _say("compiling kernels, once a machine; this takes up to a minute")
             said = True
+            if reason:
+                reasons.append(f"{name}: {reason}")
 
-        entries.listeners.append(announce)
+        listeners.append(announce)
         try:
             yield
         finally:
-            entries.listeners.remove(announce)
-        if entries.unfit:
-            self.detail(f"kernels are compiled by each process: {entries.unfit[0]}")
+            listeners.remove(announce)
+        if reasons:
+            self.detail(f"kernels are compiled by each process: {reasons[0]}")
 
     def _is_watched(self) -> bool:
         """Whether messages go to a terminal."""

@@ -11,17 +11,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Generic, NamedTuple, TypeVar
 
-from kmatch.arrays import Bytes, Words
+from kmatch.arrays import Bytes, Longs, Words
 from kmatch.engine.codes import Found
 from kmatch.engine.cpu.items import pack_items
 from kmatch.engine.geometry import Layout, Text
 from kmatch.engine.queries import DifferenceQuery, QueryArrays
 from kmatch.engine.types import Starts
 from kmatch.engine.workers import Workers
-from kmatch.jit import entry
+from kmatch.jit.entries import entry
 from kmatch.threads import kernel_threads
 
-pack = entry("kmatch.engine.cpu.pack", "pack")
+pack = entry("kmatch.engine.cpu.pack:pack", tuple[Longs, Bytes, Text])
 
 Result = TypeVar("Result")
 

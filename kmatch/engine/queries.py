@@ -11,6 +11,7 @@ from kmatch.arrays import (
     Ints,
     Longs,
     Planes,
+    Table,
     Words,
     bounds_of,
     look_up,
@@ -34,7 +35,7 @@ class QueryArrays(NamedTuple):
 
     planes: Planes
     shifts: Ints
-    bounds: Longs
+    bounds: Table
     masks: Bytes
 
 

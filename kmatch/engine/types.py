@@ -1,6 +1,6 @@
 """What engines take and fill: hits that are read back, primers, constraints."""
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -112,6 +112,9 @@ class States(NamedTuple):
     apart: bool
 
 
+Pams = Annotated[Bytes, 3]
+
+
 class Constraints(NamedTuple):
     """Constraints on the alignments of Q queries, and on the letters beside them.
 
@@ -122,7 +125,7 @@ class Constraints(NamedTuple):
     whether the anchor is the pattern's beginning.
     """
 
-    pams: Bytes
+    pams: Pams
     sizes: Longs
     near: int
     far: int

@@ -15,7 +15,7 @@ from types import FunctionType
 from typing import Any
 
 from kmatch.jit import folders
-from kmatch.jit.entries import refuse, report_compile
+from kmatch.jit.entries import report
 
 
 def keep_cuda(kernel: Any, compiler: str) -> Any:
@@ -47,8 +47,8 @@ class CudaCache:
             if found is not None:
                 return pickle.loads(found)
         except Exception as error:  # not as expected, which may be anything
-            refuse(self._function.__name__, error)
-        report_compile(self._function.__name__)
+            report(self._function.__name__, repr(error))
+        report(self._function.__name__)
         return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
@@ -56,7 +56,7 @@ class CudaCache:
         try:
             place, content = self._place(signature, compiled.codegen), pickle.dumps(compiled)
         except Exception as error:
-            refuse(self._function.__name__, error)
+            report(self._function.__name__, repr(error))
         else:
             folders.keep(*place, content)
 

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.errors import KmatchWarning
 from kmatch.interrupts import held
 from kmatch.jit import folders
 
@@ -29,24 +28,18 @@ SETTINGS = (
     *("NUMBA_LOOP_VECTORIZE", "NUMBA_SLP_VECTORIZE", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"),
 )
 
-Listener = Callable[[str], object]
 Call = Callable[[int, int], int]
 
-listeners: list[Listener] = []  # called with the name of a kernel that has to be compiled
-unfit: list[str] = []  # why a kernel is compiled by each process, of the first
+# Called with the name of a kernel that has to be compiled, and why by each process, or "".
+listeners: list[Callable[[str, str], object]] = []
+ahead: dict[str, tuple["Entry", Any]] = {}  # what is compiled ahead, of each `entry`
 _opening = RLock()
 
 
-def report_compile(name: str) -> None:
+def report(name: str, reason: object = "") -> None:
     """Tell all listeners of a kernel that is about to be compiled."""
     for listener in listeners:
-        listener(name)
-
-
-def refuse(name: str, reason: Exception) -> None:
-    """Note why each process compiles a kernel."""
-    if not unfit:
-        unfit.append(f"{name}: {type(reason).__name__}: {reason}".partition("\n")[0])
+        listener(name, str(reason).partition("\n")[0])
 
 
 class Unfit(Exception):
@@ -54,12 +47,14 @@ class Unfit(Exception):
 
 
 class Entry:
-    """A kernel that is called as the function it is made of; it returns a number, if not None."""
+    """A kernel that is called as the function it is made of; it returns a number, if not None.
 
-    def __init__(self, module: str, name: str, made: Any = None, fits: bool = True) -> None:
-        self.module, self.name = module, name
-        self._made, self._fits = made, fits  # see `kmatch.jit.kernels.hosted`
-        self._calls: dict[Any, Call | None] = {}  # None: as Numba compiles it
+    made: the kernel, where its module does not have it under its name.
+    """
+
+    def __init__(self, module: str, name: str, made: Any = None) -> None:
+        self.module, self.name, self._made = module, name, made
+        self._calls: dict[Any, Call | Exception] = {}
 
     @cached_property
     def kernel(self) -> Any:
@@ -72,11 +67,8 @@ class Entry:
         try:
             take(arguments, kinds, words)
             call = self.open(tuple(kinds))
-        except Unfit as reason:
-            report_compile(self.name)
-            refuse(self.name, reason)
-            call = None
-        if call is None:
+        except Exception as error:  # Numba and LLVM raise what they like
+            report(self.name, f"{type(error).__name__}: {error}")
             return self.kernel(*arguments)
         frame = array("q", words)
         address = frame.buffer_info()[0]
@@ -84,42 +76,44 @@ class Entry:
             raise MemoryError(f"the kernel {self.name} got no memory")
         return frame[0]
 
-    def open(self, kinds: tuple[Any, ...]) -> Call | None:
-        """The object for arguments of some kinds, loaded, and first compiled where there is none;
-        None where none can be made."""
+    def open(self, kinds: tuple[Any, ...]) -> Call:
+        """The object for arguments of some kinds, loaded, and first compiled where there is none.
+
+        Where none can be made, the same is raised each time.
+        """
         if kinds not in self._calls:
             with _opening:
                 if kinds not in self._calls:
-                    self._calls[kinds] = self._open(kinds)
-        return self._calls[kinds]
+                    try:
+                        self._calls[kinds] = self._load(kinds)
+                    except Exception as error:
+                        self._calls[kinds] = error
+        found = self._calls[kinds]
+        if isinstance(found, Exception):
+            raise found.with_traceback(None)
+        return found
 
-    def _open(self, kinds: tuple[Any, ...]) -> Call | None:
-        if not self._fits:
-            report_compile(self.name)
-            return None
+    def _load(self, kinds: tuple[Any, ...]) -> Call:
+        if asked := next(filter(os.environ.get, SETTINGS), None):
+            raise Unfit(f"{asked} is set")
         key = f"{self.module} {self.name} {' '.join(map(_spell, kinds))}"
         digest = folders.short(key)
 
         def compile_object() -> bytes:
-            from kmatch.jit.compiling import compile_object
+            from kmatch.jit.kernels import compile_object
 
-            report_compile(self.name)
+            report(self.name)
             return compile_object(self.kernel, kinds, f"kmatch_{digest}")
 
         file = f"{self.module.removeprefix('kmatch.')}.{self.name}.{digest}.kernel"
-        try:
-            if asked := next(filter(os.environ.get, SETTINGS), None):
-                raise Unfit(f"{asked} is set")
-            return load(folders.find_or_make(file, key, compile_object), f"kmatch_{digest}")
-        except KmatchWarning:
-            raise
-        except Exception as error:  # Numba and LLVM raise what they like
-            report_compile(self.name)
-            refuse(self.name, error)
-            return None
+        return load(folders.find_or_make(file, key, compile_object), f"kmatch_{digest}")
 
 
-entry = Entry  # the kernel of a name in a module
+def entry(name: str, types: Any) -> Entry:
+    """The kernel of a name, "module:function"; types: of the tuple of its arguments."""
+    made = Entry(*name.split(":"))
+    ahead[name] = made, types
+    return made
 
 
 def take(value: Any, kinds: list[Any], words: list[int]) -> None:

@@ -6,7 +6,6 @@ Processes that want the same kernel at once have one of them compile it.
 import fcntl
 import hashlib
 import os
-import re
 import secrets
 import shutil
 import sys
@@ -27,7 +26,7 @@ from kmatch.errors import KmatchWarning
 
 PACKAGE = Path(__file__).parents[1]
 BESIDE = PACKAGE / "__pycache__"
-NAME = re.compile(r"kmatch-[0-9a-f]{24}")
+NAMES = "kmatch-" + 24 * "[0-9a-f]"  # of folders
 
 # What kernels come from: these files, and all files of these folders. Tests check that no kernel
 # and nothing that kernels import is left out.
@@ -79,48 +78,31 @@ def _numba() -> str:
 
 
 @cache
-def _base() -> Path:
-    """Where folders of kernels are made: NUMBA_CACHE_DIR, or else the first that is writable of
-    the package's own folder and the user's cache.
-
-    Where neither is, the package's own, so that the first attempt to keep a kernel there says so.
-    """
-    if named := os.environ.get("NUMBA_CACHE_DIR"):
-        return Path(named)
-    with suppress(RuntimeError):  # a user without a home
-        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kmatch"
-        if not _writable(BESIDE) and _writable(home):
-            return home
-    return BESIDE
-
-
-def _writable(folder: Path) -> bool:
-    while not folder.exists() and folder != folder.parent:
-        folder = folder.parent
-    return os.access(folder, os.W_OK)
-
-
-def own_folder() -> Path:
-    """The folder for this user's kernels, which is searched first and written to."""
-    return _base() / folder_name()
-
-
 def kernel_folders() -> list[Path]:
-    """That folder, and the one beside the package, which an installer can fill for all users."""
-    return list(dict.fromkeys([own_folder(), BESIDE / folder_name()]))
+    """The folder for this user's kernels, which is searched first and written to, and the one
+    beside the package, which an installer can fill for all users.
+
+    The user's is in NUMBA_CACHE_DIR, or else beside the package, too, unless that cannot be
+    written, but there is a home.
+    """
+    base = os.environ.get("NUMBA_CACHE_DIR") or BESIDE
+    if base == BESIDE and not os.access(BESIDE if BESIDE.is_dir() else PACKAGE, os.W_OK):
+        with suppress(RuntimeError):  # a user without a home
+            base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kmatch"
+    return [Path(each) / folder_name() for each in dict.fromkeys([base, BESIDE])]
 
 
-def open_folder(folder: Path) -> None:
-    """Make a folder of kernels unless it exists, and remove those beside it that have names like
-    ours and are long out of use. Raises OSError where it cannot be made."""
-    if folder.is_dir():
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    with suppress(OSError):
-        for other in folder.parent.iterdir():
-            ours = NAME.fullmatch(other.name) and not other.is_symlink()
-            if ours and time.time() - other.stat().st_mtime > MONTH:
-                shutil.rmtree(other, ignore_errors=True)
+def _open_folder() -> Path:
+    """The user's folder, made if it has to be, when those beside it that are named alike and long
+    out of use are removed. Raises OSError where it cannot be made."""
+    own = kernel_folders()[0]
+    if not own.is_dir():
+        own.mkdir(parents=True, exist_ok=True)
+        for other in own.parent.glob(NAMES):
+            with suppress(OSError):  # it is gone meanwhile
+                if time.time() - other.stat().st_mtime > MONTH:
+                    shutil.rmtree(other)
+    return own
 
 
 # Kernels as files, used only if they are whole.
@@ -135,8 +117,7 @@ def find_or_make(file: str, key: str, make: Callable[[], bytes]) -> bytes:
     if (found := find(file, key)) is not None:
         return found
     try:
-        open_folder(own_folder())
-        lock = open(own_folder() / f"{file}.lock", "a+")  # noqa: SIM115
+        lock = open(_open_folder() / f"{file}.lock", "a+")  # noqa: SIM115
     except OSError:
         lock = None  # nothing can be written there, as keep() will say
     with lock or nullcontext():
@@ -184,29 +165,24 @@ def find(file: str, key: str) -> bytes | None:
 def keep(file: str, key: str, content: bytes) -> None:
     """Keep what was compiled, in place of any other, with a warning where that fails; not where an
     upgrade has come while this process ran."""
-    own = own_folder()
-    if folder_name.__wrapped__() != own.name:
+    if folder_name.__wrapped__() != folder_name():
         return
-    part = own / f"{file}.{secrets.token_hex(8)}.part"
+    own = kernel_folders()[0]
     try:
-        open_folder(own)
+        part = _open_folder() / f"{file}.{secrets.token_hex(8)}.part"
         try:
             part.write_bytes(_check(key, content) + content)
             part.replace(own / file)
         finally:
             part.unlink(missing_ok=True)
     except OSError as error:
-        _warn(own, error.strerror or str(error))
-
-
-@cache  # once a process: what fails for one kernel fails for each
-def _warn(folder: Path, reason: str) -> None:
-    warnings.warn(
-        f"{folder}: compiled kernels cannot be kept there: {reason}; each process compiles them "
-        "again; name another folder in NUMBA_CACHE_DIR",
-        KmatchWarning,
-        stacklevel=2,
-    )
+        reason = error.strerror or str(error)
+        warnings.warn(
+            f"{own}: compiled kernels cannot be kept there: {reason}; each process compiles them "
+            "again; name another folder in NUMBA_CACHE_DIR",
+            KmatchWarning,
+            stacklevel=2,
+        )
 
 
 def short(key: str) -> str:

@@ -1,14 +1,23 @@
-"""The decorators that make kernels. What they return is typed by Numba, so Any here."""
+"""The decorators that make kernels, and objects of these, by what Numba and llvmlite document.
 
-from collections.abc import Callable
+`cfunc` compiles a function that makes a kernel's arguments out of words and calls it; its LLVM code
+becomes an object, together with the two functions of Numba's runtime that arrays in kernels need.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any
 
 import numba
+import numpy as np
+from llvmlite import binding
+from numba import carray, types
 
-from kmatch.jit.entries import Entry
+from kmatch.jit.entries import FAILED, Entry, Unfit, machine
 from kmatch.jit.folders import folder_name
 
-Decorator = Callable[[Callable[..., Any]], Any]
+Decorator = Callable[[Callable[..., Any]], Any]  # what kernels are is typed by Numba
 
 # A kernel that host code calls by an Entry, and other kernels by its name.
 kernel: Decorator = numba.njit(nogil=True)
@@ -16,15 +25,118 @@ kernel: Decorator = numba.njit(nogil=True)
 inlined: Decorator = numba.njit(inline="always")
 
 
-def hosted(function: Callable[..., Any]) -> Entry:
+def hosted(function: Callable[..., Any], **options: Any) -> Entry:
     """A kernel that only host code beside it calls, as an Entry."""
-    return Entry(function.__module__, function.__name__, kernel(function))
+    made = numba.njit(nogil=True, **options)(function)
+    return Entry(function.__module__, function.__name__, made)
 
 
 def parallel(function: Callable[..., Any]) -> Entry:
-    """The same with `prange` loops, on Numba's threads: each process compiles it."""
-    made = numba.njit(nogil=True, parallel=True)(function)
-    return Entry(function.__module__, function.__name__, made, fits=False)
+    """The same with `prange` loops, on Numba's threads: as no object has these, each process
+    compiles it."""
+    return hosted(function, parallel=True)
 
 
 folder_name()  # of the sources as they are now, just before kernels are imported
+
+KNOWN = (0, 60), (0, 69)  # Numba's versions whose arrays are those of RUNTIME
+
+# What an object may ask of the process that loads it.
+SYMBOLS = {"malloc", "free", "memcpy", "memset", "memmove", "memcmp"}
+
+# Memory of an array: its count of references, three words, and where its letters begin.
+RUNTIME = """
+declare {p} @malloc(i64)
+declare void @free({p})
+
+define {p} @NRT_MemInfo_alloc_aligned(i64 %size, i32 %align) {{
+  %whole = add i64 %size, 128
+  %memory = call {p} @malloc(i64 %whole)
+  %at = ptrtoint {p} %memory to i64
+  %none = icmp eq i64 %at, 0
+  br i1 %none, label %out, label %fill
+fill:
+  %beyond = add i64 %at, 127
+  %data = and i64 %beyond, -64
+  %count = inttoptr i64 %at to {w}
+  store i64 1, {w} %count
+  %field = add i64 %at, 24
+  %place = inttoptr i64 %field to {w}
+  store i64 %data, {w} %place
+  br label %out
+out:
+  ret {p} %memory
+}}
+
+define void @NRT_MemInfo_call_dtor({p} %memory) {{
+  call void @free({p} %memory)
+  ret void
+}}
+"""
+
+
+def compile_object(kernel: Any, kinds: tuple[Any, ...], symbol: str) -> bytes:
+    """The object of a kernel for arguments of some kinds (see `kmatch.jit.entries.take`).
+
+    It defines symbol(words, words), which leaves the kernel's number in the first of them. Raises
+    Unfit where Numba is one that kmatch does not know, and for a kernel that needs more of its
+    runtime.
+    """
+    if not KNOWN[0] <= tuple(map(int, numba.__version__.split(".")[:2])) < KNOWN[1]:
+        raise Unfit(f"Numba {numba.__version__} is not known")
+    names = {"carray": carray, "leave": _leave, "np": np, "kernel": kernel}
+    source = f"""
+def call(pointers, words):
+    try:
+        leave(words, kernel{_spell(iter(kinds), count(1), names)})
+        return 0
+    except Exception:
+        return {FAILED}
+"""
+    exec(source, names)
+    pointers, words = types.CPointer(types.voidptr), types.CPointer(types.int64)
+    compiled = numba.cfunc(types.int64(pointers, words))(names["call"])
+    return _emit(compiled.inspect_llvm(), compiled.native_name, symbol)
+
+
+def _spell(kinds: Iterator[Any], at: Iterator[int], names: dict[str, Any]) -> str:
+    """The argument of the next of the kinds as Python makes it of the words from `at` on."""
+    kind = next(kinds)
+    name = f"of{len(names)}"
+    if isinstance(kind, np.dtype):
+        names[name] = kind
+        first = next(at)
+        shape = "".join(f"words[{next(at)}]," for _ in range(next(kinds)))
+        return f"carray(pointers[{first}], ({shape}), {name})"
+    if issubclass(kind, tuple):
+        names[name] = kind
+        items = "".join(f"{_spell(kinds, at, names)}," for _ in range(next(kinds)))
+        return f"({items})" if kind is tuple else f"{name}({items})"
+    number = f"words[{next(at)}]"
+    if kind in (bool, np.bool_):
+        return f"({number} != 0)"
+    return number if kind is int else f"np.{kind.__name__}({number})"
+
+
+@numba.njit
+def _leave(words, result):
+    if result is not None:
+        words[0] = np.int64(result)
+
+
+def _emit(code: str, entry: str, symbol: str) -> bytes:
+    """The object of LLVM's code, in which a function is called `symbol`."""
+    module = binding.parse_assembly(code)
+    opaque = re.search(r"\bptr\b", code)
+    runtime = RUNTIME.format(p="ptr" if opaque else "i8*", w="ptr" if opaque else "i64*")
+    module.link_in(binding.parse_assembly(runtime))
+    module.get_function(entry).name = symbol
+    for defined in (*module.functions, *module.global_variables):
+        if not defined.is_declaration and defined.name != symbol:
+            defined.linkage = "internal"
+        known = defined.name in SYMBOLS or defined.name.startswith("llvm.")
+        if defined.is_declaration and not known:
+            raise Unfit(f"it asks for {defined.name}")
+    module.verify()
+    found: bytes = machine().emit_object(module)
+    return found

@@ -21,11 +21,13 @@ from kmatch.arrays import (
     ranked,
 )
 from kmatch.engine.types import Columns
-from kmatch.jit import entry
+from kmatch.jit.entries import entry
 from kmatch.results.melting import gc_fractions, melting_temperatures
 from kmatch.sequences.chunks import Spans
 
-number_texts = entry("kmatch.results.kernels", "number_texts")
+number_texts = entry(
+    "kmatch.results.kernels:number_texts", tuple[Longs, Bytes, Longs, Longs, Longs]
+)
 
 SEEN = "ACGTN-+"  # at a letter of an oligo: a base, another letter, none, or more behind it
 ENDLESS = 1 << 62  # letters of a linear record, as far as its origin goes

@@ -11,14 +11,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
+from typing import Annotated
 
 import numpy as np
 
-from kmatch.arrays import Bools, Floats, counted_in_rows
-from kmatch.jit import entry
+from kmatch.arrays import Bools, Bytes, Floats, Ints, Longs, counted_in_rows
+from kmatch.jit.entries import entry
 from kmatch.results.batches import HitBatch, Scores
 
-score_cfd = entry("kmatch.results.kernels", "score_cfd")
+Guides = tuple[Ints, Annotated[Bytes, 2]]
+Weights = Annotated[Floats, 3]
+Best = Annotated[Floats, 4]
+score_cfd = entry(
+    "kmatch.results.kernels:score_cfd",
+    tuple[tuple[Longs, Bytes], Guides, Ints, tuple[int, int, int], Weights, Best, Floats],
+)
 
 GUIDE, PAM = 20, 3  # letters
 CODE = 7  # bits of an ASCII letter in which A, C, G, T, N and - differ: its code

@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kmatch.arrays import bounds_of
-from kmatch.jit import entry
+from kmatch.arrays import Bools, Bytes, Longs, bounds_of
+from kmatch.jit.entries import entry
 from kmatch.results.batches import Texts, take_texts
 from kmatch.results.columns import Cells, Named, Names, Spelt
 from kmatch.threads import cores, pool
 
-fill_lines = entry("kmatch.results.kernels", "fill_lines")
+fill_lines = entry(
+    "kmatch.results.kernels:fill_lines", tuple[Bools, Bools, Longs, Longs, Longs, Bytes, Bytes]
+)
 
 ROWS = 1 << 15  # formatted at a time
 MANY = 1 << 12  # rows of a batch that is formatted beside the search

@@ -17,9 +17,9 @@ from kmatch.engine.types import MATCH, NO_COLUMNS, Columns, Ends, Traced, View, 
 from kmatch.engine.workers import slabs
 from kmatch.errors import InputError
 from kmatch.genome import Genomes
-from kmatch.jit import entry
 from kmatch.results.batches import HitBatch, Texts, join_rows, take_rows
 from kmatch.search.chunks import NO_LETTERS
+from kmatch.search.ends import trace
 from kmatch.search.panel import build_reading_panel
 from kmatch.search.query import Query
 from kmatch.search.rules import Rules, make_constraints, rules_of
@@ -27,8 +27,6 @@ from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.circles import Circles
 from kmatch.sequences.patterns import PatternSet
 from kmatch.sequences.records import Stretch, gathered
-
-trace = entry("kmatch.engine.trace", "trace")
 
 NEAR = 20  # bits of a position, of which stretches that differ in others are read one by one
 BESIDE = 100  # letters of a PAM and around a hit, at the most

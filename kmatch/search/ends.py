@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs, distinct
+from kmatch.arrays import Bools, Bytes, Ints, Longs, Pair, Triple, distinct
 from kmatch.engine.codes import DROPPED, Coding
-from kmatch.engine.queries import difference_query
-from kmatch.engine.types import NO_COLUMNS, Columns, Ends, Traced, View, make_columns
+from kmatch.engine.queries import DifferenceQuery, difference_query
+from kmatch.engine.types import NO_COLUMNS, Columns, Constraints, Ends, Traced, View, make_columns
 from kmatch.engine.workers import slabs
-from kmatch.jit import entry
+from kmatch.jit.entries import entry
 from kmatch.results.batches import HitBatch, hit_batch
 from kmatch.search.chunks import NO_LETTERS, PackedChunk
 from kmatch.search.panel import ReadingPanel
@@ -34,15 +34,26 @@ from kmatch.search.plateaus import (
 )
 from kmatch.search.rules import Rules, make_constraints
 from kmatch.search.scan import Scanner, ahead, code_batches, codes_ahead, rows_at_once
-from kmatch.search.trial import DifferenceScans
+from kmatch.search.trial import DifferenceScans, stand_beside
 
-fill_columns = entry("kmatch.search.kernels", "fill_columns")
-join_chains = entry("kmatch.search.kernels", "join_chains")
-split_ends = entry("kmatch.search.kernels", "split_ends")
-read_view = entry("kmatch.engine.trace", "read_view")
-stand_beside = entry("kmatch.engine.trace", "stand_beside")
-constrained_distances = entry("kmatch.engine.trace", "constrained_distances")
-trace = entry("kmatch.engine.trace", "trace")
+fill_columns = entry(
+    "kmatch.search.kernels:fill_columns",
+    tuple[RowArray, int, Pair, tuple[Ints, Bytes], Triple, tuple[Ints, Ints, Bytes]],
+)
+join_chains = entry("kmatch.search.kernels:join_chains", tuple[Bytes, Chains, Bools])
+split_ends = entry(
+    "kmatch.search.kernels:split_ends",
+    tuple[Longs, Longs, int, int, Bytes, Pair, tuple[int, int], Triple, Longs],
+)
+read_view = entry("kmatch.engine.trace:read_view", tuple[View, int, int, Bytes])
+constrained_distances = entry(
+    "kmatch.engine.trace:constrained_distances",
+    tuple[Longs, View, DifferenceQuery, Constraints, Ends],
+)
+trace = entry(
+    "kmatch.engine.trace:trace",
+    tuple[Longs, View, DifferenceQuery, Constraints, Ends, Traced, Columns],
+)
 
 UNPACKED = 512  # positions for each of which there may be an end before a chunk is unpacked
 NO_ENDS = np.zeros((3, 0), np.int64)  # positions, queries and distances

@@ -1,24 +1,20 @@
 """Minima of D[m, ·] among ends, and rows of hits that wait, in compiled code."""
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kmatch.arrays import Bools, Bytes, Longs
+from kmatch.arrays import Bools, Bytes, Longs, Table
 from kmatch.engine.types import Ends, Traced
 from kmatch.engine.workers import Workers, slabs
-from kmatch.jit import entry
-
-close_plateaus = entry("kmatch.search.kernels", "close_plateaus")
-feed_plateaus = entry("kmatch.search.kernels", "feed_plateaus")
-
+from kmatch.jit.entries import entry
 
 # A hit: its coordinates, those of the chain of minima that it stands for, that of its anchored end,
 # its number of columns, and the number of its chunk.
 _FIELDS = "start end first reach query distance anchor size source"
 ROW = np.dtype([(name, np.int64) for name in _FIELDS.split()])
-RowArray = NDArray[Any]  # of ROW
+RowArray = Annotated[NDArray[Any], ROW]
 NO_ROWS: RowArray = np.zeros(0, ROW)
 KEY_BITS = 62
 FOREVER = np.iinfo(np.int64).max
@@ -93,8 +89,14 @@ class State(NamedTuple):
     `is_open`, whether there is one; `fell`, whether D was higher before.
     """
 
-    backward: np.ndarray
-    plateaus: np.ndarray
+    backward: Bytes
+    plateaus: Annotated[NDArray[Any], PLATEAU]
+
+
+close_plateaus = entry("kmatch.search.kernels:close_plateaus", tuple[State, int, int, Table, Longs])
+feed_plateaus = entry(
+    "kmatch.search.kernels:feed_plateaus", tuple[Longs, State, Longs, Longs, Longs, Table, Longs]
+)
 
 
 class Plateaus:
@@ -148,10 +150,10 @@ class Chains(NamedTuple):
     hits may have both ends in common, never their anchors.
     """
 
-    query: np.ndarray
-    first: np.ndarray
-    reach: np.ndarray
-    start: np.ndarray
-    end: np.ndarray
-    distance: np.ndarray
-    anchor: np.ndarray
+    query: Longs
+    first: Longs
+    reach: Longs
+    start: Longs
+    end: Longs
+    distance: Longs
+    anchor: Longs

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Bytes, distinct
+from kmatch.arrays import Bools, Bytes, Longs, Pair, distinct
 from kmatch.engine import ways
 from kmatch.engine.codes import Coding
 from kmatch.engine.cpu.tables import plan_lookup
@@ -14,13 +14,16 @@ from kmatch.engine.devices import choose_engine
 from kmatch.engine.engine import Scan
 from kmatch.engine.geometry import likeness
 from kmatch.engine.queries import DifferenceQuery
-from kmatch.engine.types import Constraints
+from kmatch.engine.types import Constraints, View
 from kmatch.engine.workers import slabs
-from kmatch.jit import entry
+from kmatch.jit.entries import entry
 from kmatch.search.chunks import PackedChunk
 from kmatch.search.scan import or_scan
 
-stand_beside = entry("kmatch.engine.trace", "stand_beside")
+stand_beside = entry(
+    "kmatch.engine.trace:stand_beside",
+    tuple[Longs, View, DifferenceQuery, Constraints, Pair, Bools],
+)
 
 
 class DifferenceScans:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Ints, Longs, bounds_of
+from kmatch.arrays import Bytes, Ints, Longs, Pair, Triple, bounds_of
 from kmatch.engine.codes import DROPPED, Coding
 from kmatch.engine.cpu.tables import window_tables
 from kmatch.engine.engine import Engine, Scan
@@ -21,7 +21,7 @@ from kmatch.engine.types import LETTERS, Columns
 from kmatch.engine.ways import LONGEST, window_way, work_of
 from kmatch.engine.workers import slabs
 from kmatch.genome import Genome, Genomes
-from kmatch.jit import entry
+from kmatch.jit.entries import entry
 from kmatch.published.registry import choose_algorithm
 from kmatch.results.batches import HitBatch, hit_batch, joined
 from kmatch.search.chunks import NO_LETTERS, Chunking, PackedChunk, plan_chunks, round_up
@@ -48,10 +48,22 @@ from kmatch.search.scan import (
 from kmatch.search.search import Search
 from kmatch.sequences.circles import Circles
 
-place_windows = entry("kmatch.search.kernels", "place_windows")
-split_windows = entry("kmatch.search.kernels", "split_windows")
-compare_windows = entry("kmatch.search.kernels", "compare_windows")
-read_windows = entry("kmatch.engine.letters", "read_windows")
+Split = tuple[Longs, Ints, Ints, Ints, Bytes]
+place_windows = entry(
+    "kmatch.search.kernels:place_windows",
+    tuple[Longs, Longs, tuple[int, int], tuple[Longs, Bytes], int],
+)
+split_windows = entry(
+    "kmatch.search.kernels:split_windows",
+    tuple[Longs, Longs, int, tuple[Ints, Bytes, Longs], Pair, int, Triple, Split, Longs],
+)
+compare_windows = entry(
+    "kmatch.search.kernels:compare_windows", tuple[Longs, Bytes, Longs, Bytes, Longs, Bytes]
+)
+read_windows = entry(
+    "kmatch.engine.letters:read_windows",
+    tuple[Longs, Text, Bytes, Longs, Bytes, Longs, Bytes, Bytes],
+)
 
 MASKS = np.arange(16, dtype=np.uint8)
 UNPACKED = 256  # positions for each of which there may be a site before a chunk is unpacked

@@ -25,13 +25,13 @@ def work(x):
     return grow(x) + 1
 """
 RUN = """
-from kmatch.jit import entry, entries, folders
+from kmatch.jit import entries, folders
 
 compiled = []
-entries.listeners.append(compiled.append)
-print(entry("kmatch.engine.tiny", "work")(10))
+entries.listeners.append(lambda name, reason: compiled.append(name))
+print(entries.Entry("kmatch.engine.tiny", "work")(10))
 print(compiled)
-print(folders.own_folder())
+print(folders.kernel_folders()[0])
 """
 
 # Root writes everywhere by two capabilities, which a process can give up before it runs another.

@@ -5,23 +5,30 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs, Words
+from kmatch.arrays import Bytes, Longs, Table, Words
 from kmatch.engine import ways
-from kmatch.engine.codes import Found, found_in, make_buffer
-from kmatch.engine.cpu.items import spans, stretches, tiling_of, written
+from kmatch.engine.codes import Found, HitBuffer, found_in, make_buffer
+from kmatch.engine.cpu.items import Tiling, spans, stretches, tiling_of, written
 from kmatch.engine.cpu.primer import extend_primers
-from kmatch.engine.cpu.tables import Tables
+from kmatch.engine.cpu.tables import Seeds, Tables
 from kmatch.engine.engine import Engine, Scan, UnderWay
 from kmatch.engine.geometry import CACHE_LINE, LANES_PER_WORD, SPARE, Layout, Text, likeness
 from kmatch.engine.queries import DifferenceQuery, QueryArrays
-from kmatch.engine.types import Starts, View
+from kmatch.engine.types import Pams, Starts, View
 from kmatch.engine.workers import Kernel, Workers
-from kmatch.jit import entry
+from kmatch.jit.entries import entry
 
-unite = entry("kmatch.engine.cpu.pack", "unite")
-scan = entry("kmatch.engine.cpu.hamming", "scan")
-scan_lookup = entry("kmatch.engine.cpu.lookup", "scan_lookup")
-scan_edit = entry("kmatch.engine.cpu.edit", "scan_edit")
+unite = entry("kmatch.engine.cpu.pack:unite", tuple[Words, int, Bytes])
+scan = entry(
+    "kmatch.engine.cpu.hamming:scan", tuple[Longs, Text, QueryArrays, int, Tiling, HitBuffer]
+)
+scan_lookup = entry(
+    "kmatch.engine.cpu.lookup:scan_lookup",
+    tuple[Longs, Text, View, Pams, Longs, Table, Seeds, Longs, HitBuffer],
+)
+scan_edit = entry(
+    "kmatch.engine.cpu.edit:scan_edit", tuple[Longs, Text, DifferenceQuery, Longs, int, HitBuffer]
+)
 
 LAYOUT = Layout()
 

@@ -8,7 +8,7 @@ matter.
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice, pairwise
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,7 @@ from numpy.typing import NDArray
 from kmatch.arrays import Bools, Bytes, Longs, Words
 from kmatch.engine.cpu.items import LANES
 from kmatch.engine.types import Starts
-from kmatch.jit import entry
-
-climb = entry("kmatch.engine.cpu.primer_kernels", "climb")
-extend_tile = entry("kmatch.engine.cpu.primer_kernels", "extend_tile")
+from kmatch.jit.entries import entry
 
 # Borders and strips of a tile stay in the L2 cache; short strips waste fewer rows, tall ones are
 # faster.
@@ -39,7 +36,7 @@ class Tile(NamedTuple):
     a block.
     """
 
-    planes: Words
+    planes: Annotated[Words, 2]
     first: int
     bounds: Longs
     limits: Longs
@@ -47,6 +44,10 @@ class Tile(NamedTuple):
     k: int
     height: int
     block: int
+
+
+climb = entry("kmatch.engine.cpu.primer_kernels:climb", tuple[Longs, Longs, Bools, int, int])
+extend_tile = entry("kmatch.engine.cpu.primer_kernels:extend_tile", tuple[Tile, Bytes, Longs])
 
 
 def extend_primers(

@@ -9,18 +9,14 @@ for a text: the low bits, the high bits, and which letters are none of the four.
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bools, Bytes, Ints, Longs, Words, distinct
+from kmatch.arrays import Bools, Bytes, Ints, Longs, Table, Words, distinct
 from kmatch.engine.queries import DifferenceQuery
 from kmatch.engine.types import COMPLEMENT, Constraints
-from kmatch.jit import entry
-
-list_codes = entry("kmatch.engine.cpu.lookup", "list_codes")
-sort_entries = entry("kmatch.engine.cpu.lookup", "sort_entries")
-walk = entry("kmatch.engine.cpu.lookup", "walk")
+from kmatch.jit.entries import entry
 
 LOOKED_UP = 10  # letters of a piece at the most: a table has 4^LOOKED_UP codes
 MOST_ENTRIES = 1 << 24  # of all tables, 64 MB
@@ -55,7 +51,7 @@ class Seeds(NamedTuple):
     bit for each of them that has to match.
     """
 
-    lookups: Longs
+    lookups: Table
     starts: Ints
     present: Words
     entries: Ints
@@ -66,6 +62,16 @@ class Seeds(NamedTuple):
     k: int
     gapless: int = 0
     exact: np.uint64 = np.uint64(0)
+
+
+Tree = tuple[Annotated[Words, 2], Longs]  # see `walk`
+list_codes = entry(
+    "kmatch.engine.cpu.lookup:list_codes", tuple[tuple[Words, Words], Piece, Tree, Ints, Longs]
+)
+sort_entries = entry("kmatch.engine.cpu.lookup:sort_entries", tuple[Ints, Longs, Longs, Ints])
+walk = entry(
+    "kmatch.engine.cpu.lookup:walk", tuple[tuple[np.uint64, np.uint64], int, int, Tree, Ints]
+)
 
 
 class Tables(NamedTuple):

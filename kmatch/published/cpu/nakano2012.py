@@ -11,13 +11,13 @@ import numpy as np
 from numba import prange
 
 from kmatch.arrays import Bytes, Ints
-from kmatch.jit import entry
+from kmatch.jit.entries import Entry
 from kmatch.jit.kernels import hosted, kernel, parallel
 
 WIDTH = 4096  # columns of d held at a time
 TOO_FAR = -1
 
-_slide_all = entry(__name__, "_slide")
+_slide_all = Entry(__name__, "_slide")
 
 
 def diagonal(text: Bytes, pattern: Bytes, k: int, table: Ints) -> None:
