@@ -29,7 +29,7 @@ from kmatch.sequences.records import Stretch, gathered, stretch_of, whole_stretc
 
 WINDOW = 1 << 25  # letters of records that are searched together
 UNITS = 1 << 12  # and genomes or records that are asked apart, at the most
-SPARED = 1 << 11  # patterns in units that are searched for in vain, to search fewer times
+SPARED = 1 << 9  # patterns in units that are searched for in vain, to search fewer times
 SAMPLE = 1 << 18  # letters of a genome that say how close to it patterns are
 HELD = 1 << 20  # hits of a genome that wait for closer ones; of more it is searched once again
 
@@ -306,7 +306,7 @@ def rectangles(wanted: Bools) -> Iterator[tuple[Longs, Longs]]:
         alike.setdefault(wanted[number].tobytes(), []).append(number)
     held: list[int] = []
     columns, own = wanted[0] & False, 0
-    for rows in sorted(alike.values(), key=len, reverse=True):
+    for _, rows in sorted(alike.items()):  # so that rows with the same first flags are neighbours
         flags, size = wanted[rows[0]], len(rows) * int(wanted[rows[0]].sum())
         both = flags | columns
         if held and both.sum() * (len(held) + len(rows)) > 2 * (own + size) + SPARED:
