@@ -10,8 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support import hooks
-from support.api import GENOME, RECORDS, TEXT, call
+from support.searches import GENOME, RECORDS, SETTINGS, TEXT, call
 
 import kmatch
 from kmatch import api
@@ -36,7 +35,7 @@ def test_every_option_is_a_typed_keyword_and_said(function):
         optional = parameter.default is not inspect.Parameter.empty
         assert optional == (parameter.kind is inspect.Parameter.KEYWORD_ONLY), name
         assert re.search(rf"\b{name}\b", function.__doc__ + api.hamming.__doc__), name
-    assert not set(signature.parameters) & hooks.SETTINGS.keys()
+    assert not set(signature.parameters) & SETTINGS.keys()
 
 
 def test_the_package_hands_on_what_it_says():
@@ -231,7 +230,7 @@ def test_the_closest_have_warnings():
 
 # What is left alone
 
-SETTINGS = """
+UNCHANGED = """
 import os, signal, sys, threading, warnings
 import numpy, numba, Bio.SeqIO
 
@@ -290,6 +289,6 @@ main(["--version"])
 
 def test_nothing_of_the_process_is_changed(tmp_path):
     environment = {name: value for name, value in os.environ.items() if name[:4] != "OMP_"}
-    command = (sys.executable, "-c", SETTINGS, tmp_path)
+    command = (sys.executable, "-c", UNCHANGED, tmp_path)
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert (done.returncode, done.stderr) == (0, "")

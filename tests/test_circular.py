@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.commands import failed, fasta, here, misused, random_letters
-from support.differences import rows as aligned_rows
-from support.hooks import batches
-from support.mismatches import rows
+from support.searches import aligned, batches, rows
 
 import kmatch
 from kmatch.genome import as_genomes
@@ -54,7 +52,7 @@ def test_loci_of_arcs(case):
 def test_a_plateau_all_round_beside_pams_of_several_lengths(side):
     rules = {"pam": "NN,NAN", "pam_side": side, "report": "loci"}
     records, panel = [("r", "A" * 9)], load_patterns(["AAA"])
-    found = aligned_rows(Hits(batches("edit", circles(records), panel, 1, **rules), panel))
+    found = aligned(Hits(batches("edit", circles(records), panel, 1, **rules), panel))
     assert found == naive_circles.edit(records, ["AAA"], 1, **rules) != []
 
 
@@ -80,7 +78,7 @@ def test_beside_pams_of_several_lengths_in_short_records(report):
         given = {"device": "cpu", "chunk_length": chunk, **options}
         expected = naive_circles.edit(records, patterns, k, report, **options)
         hits = Hits(batches("edit", genome, panel, k, report=report, **given), panel)
-        assert aligned_rows(hits) == expected
+        assert aligned(hits) == expected
         assert hits.match.tolist() == [text_of(records, row) for row in expected]
         windows = Hits(batches("multi", genome, panel, k, **given), panel)
         assert rows(windows) == naive_circles.multi(records, patterns, k, **options)

@@ -1,21 +1,18 @@
 """Searches of every problem on a GPU; in the simulator, which is slow, a few tiny ones of them."""
 
 import io
-from contextlib import nullcontext
 from itertools import pairwise
-from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from fuzzing import strategies
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.cases import LIMITS_DIFFER, PANEL, TEXTS
 from support.commands import fasta, here, random_letters
-from support.devices import LIMITS_DIFFER, PANEL, PROBLEMS, TEXTS, check, on_a_gpu
-from support.differences import best, edit
-from support.mismatches import check_off_targets, rows, search
-from support.packing import packed
-from support.primers import primer, related
-from support.primers import rows as primer_rows
+from support.devices import PROBLEMS, check, check_off_targets, on_a_gpu
+from support.differences import related
+from support.searches import best, edit, packed, primer, primer_rows, rows, search
 
 import kmatch
 from kmatch.engine import devices
@@ -44,7 +41,6 @@ FEW = {  # for the simulator
         *("target shorter than k", "N in the target", "N in the background", "max length"),
     ),
 }
-SHORT = {"edit": {"longest": 10}, "best": {"longest": 10}, "primer": {"longest": 16}}  # for it too
 CASES = [
     (problem, name)
     for problem, each in PROBLEMS.items()
@@ -54,7 +50,7 @@ ON_TWO = ["hamming-IUPAC", "edit-runs of N", "best-palindrome"]
 if not driver.SIMULATED:
     ON_TWO += ["multi-several PAMs", "edit-a locus over many chunks", "pcr-differences"]
     ON_TWO += ["primer-as published", "constraints-bounds and a PAM"]
-examples = settings(max_examples=3 if driver.SIMULATED else 60)
+KINDS = strategies.kinds("cuda", damages=False)
 pytestmark = [] if driver.SIMULATED else pytest.mark.gpu
 
 
@@ -77,22 +73,15 @@ def test_several_gpus(case, device, monkeypatch):
     assert check(problem, PROBLEMS[problem].cases[name], device=device, **chunks)
 
 
-@pytest.mark.parametrize("problem", [name for name, each in PROBLEMS.items() if each.drawn])
-@examples
-@given(st.data())
-def test_any(problem, data):
-    shorter = SHORT.get(problem, {}) if driver.SIMULATED else {}
-    records, patterns, k, options = data.draw(PROBLEMS[problem].drawn(**shorter))
-    how, sizes = {}, {}
-    if problem == "edit":
-        options |= {"report": data.draw(st.sampled_from(["minima", "ends", "loci"]))}
-    if problem == "primer":  # few rows and columns at a time, so that borders are everywhere
-        sizes = {"ROWS": 1, "MORE": 4, "MOST": 1, "DEEPEST": data.draw(st.sampled_from([32, 8192]))}
-    elif not driver.SIMULATED:
-        how["chunk_length"] = data.draw(st.sampled_from([None, 100]))
-        how["capacity"] = data.draw(st.sampled_from([None, None, 1]))
-    with mock.patch.multiple(on_gpu, **sizes) if sizes else nullcontext():
-        check(problem, (records, patterns, k, options), device="cuda", **how)
+@on_a_gpu
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=60, suppress_health_check=[*HealthCheck])
+@given(data=st.data())
+def test_any(kind, data, tmp_path, monkeypatch):
+    """Random searches, and primers with few rows and columns at a time: borders are everywhere."""
+    for name, value in {"ROWS": 1, "MORE": 4, "MOST": 1, "DEEPEST": 32}.items():
+        monkeypatch.setattr(on_gpu, name, value)
+    data.draw(KINDS[kind]).check(tmp_path)
 
 
 @pytest.mark.parametrize("problem", ["hamming", "edit"])

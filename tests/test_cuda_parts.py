@@ -6,17 +6,12 @@ import threading
 import time
 from contextlib import nullcontext
 from types import SimpleNamespace
-from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from numba import njit
-from support.cases import edited
+from support.cases import PANEL, TEXTS, named
 from support.commands import random_letters
-from support.devices import PANEL, PROBLEMS, TEXTS, check
-from support.primers import primer, records, rows
+from support.devices import PROBLEMS, check
 
 import kmatch
 from kmatch.engine import devices
@@ -29,9 +24,7 @@ from kmatch.engine.cuda.recurrence import COLUMNS
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.engine import UnderWay
 from kmatch.engine.geometry import SPARE, Geometry, Text
-from kmatch.engine.types import FRESH
 from kmatch.errors import DeviceError
-from kmatch.sequences.alphabet import encode_text
 
 if not driver.SIMULATED:
     pytest.skip("test_simulator.py runs this", allow_module_level=True)
@@ -212,13 +205,13 @@ def test_threads_end_with_the_search(two):
 
 
 def test_gpus_that_cannot_be_had(monkeypatch):
-    for named, message in [
-        *((f"cuda:{named}", "unknown device") for named in ("", "0,", ",0", "all,0", "0;1")),
-        *((f"cuda:{named}", "named twice") for named in ("0,0", "1,2,1")),
-        *((f"cuda:{named}", "the GPUs here are cuda:0") for named in ("0,7", "1")),
+    for name, message in [
+        *((f"cuda:{each}", "unknown device") for each in ("", "0,", ",0", "all,0", "0;1")),
+        *((f"cuda:{each}", "named twice") for each in ("0,0", "1,2,1")),
+        *((f"cuda:{each}", "the GPUs here are cuda:0") for each in ("0,7", "1")),
     ]:
         with pytest.raises(DeviceError, match=message):
-            choose_engine(named)
+            choose_engine(name)
     assert choose_engine("cuda:all").device == "cuda:0"
     monkeypatch.setattr(devices, "REPEATED", True)
     with pytest.raises(DeviceError, match=r"runs on one GPU.*use cuda:N"):
@@ -247,7 +240,7 @@ def test_the_gpu_that_is_free_takes_the_next_work():
 # Primers
 
 TEXT, COPY = "ACGTTGCATTAGCCAGT", random_letters(70)
-NEAR = records(TEXT, "ACCGT"), records("GG" + TEXT + "TA"), 2, {"background_strand": "+"}
+NEAR = named(TEXT, "ACCGT"), named("GG" + TEXT + "TA"), 2, {"background_strand": "+"}
 
 
 @pytest.mark.parametrize(
@@ -257,10 +250,10 @@ NEAR = records(TEXT, "ACCGT"), records("GG" + TEXT + "TA"), 2, {"background_stra
         ({"DEEPEST": 8}, NEAR),
         ({"DEEPEST": 32}, NEAR),
         # Alignments go on to the right of what is alive far up beside the same tile.
-        ({"DEEPEST": 128}, (records(COPY), records("GAT" + COPY + "TA"), 1, {})),
+        ({"DEEPEST": 128}, (named(COPY), named("GAT" + COPY + "TA"), 1, {})),
         (
             {"WIDTH": 2, "HEIGHT": 8, "LAUNCH_CELLS": 1 << 6},
-            (NEAR[0], records("GG" + TEXT + "TA", TEXT[5:] + TEXT[:5]), 2, {}),
+            (NEAR[0], named("GG" + TEXT + "TA", TEXT[5:] + TEXT[:5]), 2, {}),
         ),
     ],
     ids=["on the CPU", "more rows", "a copy longer than a tile", "wider tiles, small pieces"],
@@ -279,84 +272,7 @@ def test_parts_of_a_target_on_several_gpus(monkeypatch):
     monkeypatch.setattr(CudaEngine, "extend_primers", extend_and_listen)
     monkeypatch.setattr(devices, "REPEATED", True)
     text = random_letters(26, 7)
-    background = records(text[14:24] + "GG" + text[5:9])
-    case = records(text, text[10:20] + "A", ""), background, 2, {"max_length": 9}
+    background = named(text[14:24] + "GG" + text[5:9])
+    case = named(text, text[10:20] + "A", ""), background, 2, {"max_length": 9}
     assert check("primer", case, device="cuda:0,0")
     assert shares == sorted(shares) and shares[0] < 1 == pytest.approx(shares[-1])
-
-
-@njit
-def _smallest(target, letters, rows, k):
-    """The smallest distance in every row of a start's matrix, int64[rows + 1], and the first and
-    the last column in which the last row has one below k."""
-    column, smallest = np.arange(rows + 1), np.arange(rows + 1)
-    first = last = -1
-    for t, letter in enumerate(letters):
-        diagonal = 0
-        for i in range(1, rows + 1):
-            if letter == FRESH:
-                column[i] = i
-                continue
-            cost = diagonal + (letter > 3 or target[i - 1] != 1 << letter)
-            diagonal = column[i]
-            column[i] = min(cost, column[i - 1] + 1, column[i] + 1)
-            smallest[i] = min(smallest[i], column[i])
-        if column[rows] < k:
-            first, last = t if first < 0 else first, t
-    return smallest, first, last
-
-
-def _plain_launch(target):
-    """What launches the kernel, by plain matrices; target: masks of its letters."""
-
-    def launch(self, most_rows, rows, passed, units, bounds):
-        lanes, alive = self._lanes, np.zeros(len(units), bool)
-        reached = np.tile([-primers.NEVER, primers.NEVER], (len(units), 1))
-        for number, (tile, first, end) in enumerate(units.tolist()):
-            begin = max(first - self._warm(rows), 0)
-            letters = self.letters[begin:end]
-            for r in range(tile * lanes, min((tile + 1) * lanes, len(target))):
-                limit, bound = int(self._limits[r]), int(bounds[r])
-                if passed < bound <= limit:
-                    given = target[r : r + limit], letters, min(limit, rows), self._k
-                    smallest, low, high = _smallest(*given)
-                    while bound <= min(limit, rows) and smallest[bound] < self._k:
-                        bound += 1
-                    bounds[r] = bound
-                    if limit > rows and smallest[rows] < self._k:
-                        alive[number] = True
-                        low, high = (x - x % COLUMNS for x in (begin + low, begin + high))
-                        reached[number, 0] = min(reached[number, 0], low)
-                        reached[number, 1] = max(reached[number, 1], high + COLUMNS)
-        return primers.alive_units(units, np.flatnonzero(alive), reached)
-
-    return launch
-
-
-@st.composite
-def relatives(draw):
-    """(target, background, k, options): texts longer than a tile, and copies with a few changes."""
-    text = random_letters(draw(st.integers(65, 400)), draw(st.integers(0, 9)))
-    edits = st.lists(
-        st.tuples(st.integers(0, 399), st.sampled_from("XID"), st.sampled_from("ACGT")), max_size=40
-    )
-    copies = [edited(text, draw(edits)) for _ in range(draw(st.integers(1, 3)))]
-    background = ["G" * draw(st.integers(0, 30)) + copy + "C" for copy in copies]
-    return records(text), records(*background), draw(st.integers(1, 6)), {}
-
-
-@settings(max_examples=40)
-@given(
-    relatives(), st.sampled_from([16, 64, 1024]), st.sampled_from([1, 1 << 20]), st.integers(1, 9)
-)
-def test_all_columns_go_down_as_many_rows_as_they_must(case, deepest, cells, stretch):
-    """Also across pieces of the background, and on from where the CPU takes over."""
-    target, background, k, _ = case
-    launch = _plain_launch(encode_text(np.frombuffer(target[0][1].encode(), np.uint8)))
-    sizes = {"DEEPEST": deepest, "LAUNCH_CELLS": cells, "MOST": stretch}
-    with (
-        mock.patch.multiple(primers, **sizes),
-        mock.patch.object(primers.Extension, "launch", launch),
-    ):
-        found = rows(primer(target, background, k, device="cuda"))
-    assert found == rows(primer(target, background, k))

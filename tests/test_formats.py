@@ -8,10 +8,9 @@ import subprocess
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.api import GENOME, TEXT, call
 from support.commands import failed, fasta, here, random_letters, shell
 from support.formats import gff3_row, sam_row
-from support.hooks import hooked
+from support.searches import GENOME, TEXT, call, hooked
 
 import kmatch
 

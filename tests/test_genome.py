@@ -7,8 +7,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from support.api import GENOME, RECORDS, TEXT, call
 from support.commands import fasta, fastq, genbank, here, random_letters, twobit
+from support.searches import GENOME, RECORDS, TEXT, call
 
 import kmatch
 from kmatch.packed.writer import write_packed

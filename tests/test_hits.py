@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.api import GENOME, TEXT, call
-from support.hooks import hooked
-from support.packing import packed
+from support.searches import GENOME, TEXT, call, hooked, packed
 
 import kmatch
 

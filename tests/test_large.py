@@ -8,21 +8,17 @@ import naive
 import numpy as np
 import pytest
 from support.commands import random_letters
+from support.devices import check_off_targets
 from support.differences import (
     anchors,
-    best,
     check_alignments,
-    edit,
     edited,
     far_ends,
     last_row,
     mirrored,
     planted,
-    rows,
 )
-from support.hooks import hooked
-from support.mismatches import check_off_targets, search, search_panel
-from support.mismatches import rows as intervals
+from support.searches import aligned, best, edit, hooked, rows, search, search_panel
 
 import kmatch
 
@@ -44,7 +40,7 @@ def strands(text):
 def test_hits_on_borders_of_tiles(words):
     (text,) = drawn(np.random.default_rng(5), 70_000)
     expected = naive.hamming([("r", text)], [text[40_000:40_009]], 4)
-    assert intervals(search([("r", text)], [text[40_000:40_009]], 4, words=words)) == expected
+    assert rows(search([("r", text)], [text[40_000:40_009]], 4, words=words)) == expected
 
 
 def test_very_long_windows():
@@ -55,11 +51,11 @@ def test_very_long_windows():
             changed[at] = "ACGT"["TGCA".index(changed[at])]
         panel = ["".join(changed)]
         found = search([("r", text)], panel, 300)
-        assert intervals(found) == [(0, 5_000, 5_000 + length, 0, 300, "+")]
+        assert rows(found) == [(0, 5_000, 5_000 + length, 0, 300, "+")]
         assert len(search([("r", text)], panel, 299)) == 0
         pam = "N" + text[5_001 + length : 5_003 + length]
         found = search_panel([("r", text)], panel, 300, pam=pam)
-        assert intervals(found) == [(0, 5_000, 5_003 + length, 0, 300, "+")]
+        assert rows(found) == [(0, 5_000, 5_003 + length, 0, 300, "+")]
 
 
 def test_two_thousand_patterns():
@@ -72,10 +68,10 @@ def test_two_thousand_patterns():
         patterns.append("".join(piece))
     patterns.append(patterns[-1][:7] + "NR" + patterns[-1][9:])
     genome = kmatch.Genome.from_records([("r", text[:400_000]), ("s", text[400_000:])])
-    expected = intervals(kmatch.hamming(genome, patterns, 3))
+    expected = rows(kmatch.hamming(genome, patterns, 3))
     assert 1000 < len(expected) < 5000
     for way in ("lookup", "scan", None):
-        assert intervals(hooked("multi", genome, patterns, 3, way=way)) == expected
+        assert rows(hooked("multi", genome, patterns, 3, way=way)) == expected
 
 
 def test_known_off_targets(real):
@@ -93,7 +89,7 @@ def large():
     half = planted(rng, 45_000, patterns, 4)
     text = half + "N" * 3_000 + "AATGG" * 400 + "A" * 2_000 + planted(rng, 48_000, patterns, 4)
     patterns += ["AATGGAATGGAATGG", "T" * 18]
-    found = {report: rows(edit([("r", text)], patterns, 3, report=report)) for report in REPORTS}
+    found = {report: aligned(edit([("r", text)], patterns, 3, report=report)) for report in REPORTS}
     assert set(found["loci"]) < set(found["minima"]) < set(found["ends"])
     check_alignments([("r", text)], patterns, found["ends"])
     return [("r", text)], patterns, found
@@ -110,7 +106,7 @@ OPTIONS = (
 def test_hits_do_not_depend_on_how_they_are_found(large, report, options):
     records, patterns, expected = large
     assert len(expected[report]) > 500
-    assert rows(edit(records, patterns, 3, report=report, **options)) == expected[report]
+    assert aligned(edit(records, patterns, 3, report=report, **options)) == expected[report]
 
 
 SIZES = [(10, 3), (20, 1), (20, 3), (32, 6), (64, 2), (100, 10), (200, 4)]
@@ -128,7 +124,7 @@ def test_every_end(lengths, k, way):
     patterns = drawn(rng, *lengths)
     text = planted(rng, 60_000 if way else 8_000, patterns, k + 2)
     options = {"report": "ends", "way": way, "chunk_length": len(text) // 2}
-    found = rows(edit([("r", text)], patterns, k, **options))
+    found = aligned(edit([("r", text)], patterns, k, **options))
     assert anchors(found) == far_ends(text, patterns, k)
     assert {row[4:6] for row in found} >= {(d, "+-"[d % 2]) for d in range(k + 1)}
 
@@ -142,7 +138,7 @@ def test_very_long_patterns(sign, report):
     last = last_row(pattern, text)  # of the strand on which the pattern is, as if it were +
     ends = np.flatnonzero(last <= 200).tolist()
     assert 0 < last.min() <= 180 and len(ends) > 1
-    found = rows(edit(records, [pattern], 200, report=report))
+    found = aligned(edit(records, [pattern], 200, report=report))
     check_alignments(records, [pattern], found)
     found = mirrored(records, found) if sign == "-" else found
     assert {row[5] for row in found} == {"+"}
@@ -162,7 +158,7 @@ def test_every_way_among_repeats(unit):
     repeat = (unit * 60_000)[:60_000]
     text = random_letters(20_000, 4) + repeat + patterns[0] + random_letters(20_000, 5)
     first, *others = [
-        intervals(edit([("r", text)], patterns, 1, report="ends", way=way))
+        rows(edit([("r", text)], patterns, 1, report="ends", way=way))
         for way in (None, "filter", "lookup", "scan")
     ]
     assert others == 3 * [first] != []
@@ -180,9 +176,9 @@ def test_bounds_are_the_enumeration_of_bulged_guides(insertions, deletions):
     expected = set()
     for number, guide in enumerate(guides):
         for form in bulged(guide, insertions, deletions):
-            hits = anchors(intervals(search_panel([("r", text)], [form], 2, pam="NGG")))
+            hits = anchors(rows(search_panel([("r", text)], [form], 2, pam="NGG")))
             expected |= {(number, sign, end) for _, _, sign, end, _ in hits}
-    sites = {(number, sign, end) for _, number, sign, end, _ in anchors(rows(found))}
+    sites = {(number, sign, end) for _, number, sign, end, _ in anchors(aligned(found))}
     assert sites == expected and len(sites) > 20
 
 
@@ -221,7 +217,7 @@ def test_the_closest(options):
         edited(rng, random_letters(3_000, 9), 90)
     )
     patterns.append(random_letters(3_000, 9))
-    found = rows(best([("r", text)], patterns, **options))
+    found = aligned(best([("r", text)], patterns, **options))
     check_alignments([("r", text)], patterns, found)
     for number, pattern in enumerate(patterns):
         mine = anchors(row for row in found if row[3] == number)
@@ -269,5 +265,5 @@ def test_sassy(patterns, text, k, report, method):
             end = getattr(hit, ends[hit.strand])
             expected.append((0, number, hit.strand, end, hit.cost))
     found = edit([("r", text)], patterns, k, report=report, chunk_length=5_000)
-    assert anchors(rows(found)) == sorted(expected)
+    assert anchors(aligned(found)) == sorted(expected)
     assert len(patterns) == 1 or len({row[4] for row in expected}) > min(k, 20)

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from support.api import GENOME, call
-from support.hooks import hooked
+from support.searches import GENOME, call, hooked
 
 import kmatch
 from kmatch.results import limit as limiting

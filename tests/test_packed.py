@@ -11,8 +11,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 from support.commands import KMATCH, compressed, failed, fasta, here, misused, random_letters
-from support.hooks import hooked
-from support.packing import packed
+from support.searches import hooked, packed
 
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine

@@ -7,8 +7,9 @@ import naive
 import numpy as np
 import pytest
 from support.commands import random_letters
-from support.hooks import batches
-from support.pcr import expected, plain, products, rows
+from support.devices import joined
+from support.searches import batches, products
+from support.searches import product_rows as rows
 
 import kmatch
 from kmatch.errors import InputError
@@ -82,7 +83,7 @@ def test_dense_repeats_come_in_parts():
     with mock.patch.object(joins, "PRODUCTS", 100):
         made = products(records, primers, 0, device="cpu", chunk_length=50, **options)
     assert len(made.batches) > 20
-    assert rows(made) == plain(expected(records, primers, 0, **options))
+    assert rows(made) == joined(records, primers, 0, **options)
 
 
 def test_what_waits_is_what_lies_near():

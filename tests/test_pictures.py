@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from Bio.Seq import Seq
-from support.api import GENOME, TEXT, call
 from support.commands import failed, here, loaded, misused, process
+from support.searches import GENOME, TEXT, call
 
 import kmatch
 from kmatch import pictures

@@ -6,10 +6,11 @@ import naive
 import numpy as np
 import pytest
 from Bio.SeqUtils import MeltingTemp, gc_fraction
+from support.cases import named
 from support.commands import random_letters
-from support.hooks import hooked_primer
-from support.hooks import settings as sizes
-from support.primers import primer, records, related, rows
+from support.differences import related
+from support.searches import primer, settings
+from support.searches import primer_rows as rows
 
 import kmatch
 from kmatch.engine.cpu.primer import extend_primers
@@ -37,7 +38,7 @@ def worked(texts, background, k, longest=None, bounds=None, **geometry):
     bounds = np.minimum(k, limits + 1) if bounds is None else bounds.copy()
     threads = geometry.pop("threads", 2)
     starts, columns = Starts(masks, begins, limits, bounds), columns_of(*background)
-    with sizes(geometry):
+    with settings(geometry):
         return bounds, limits, extend_primers(starts, columns, k, threads=threads)
 
 
@@ -118,11 +119,11 @@ def test_only_what_is_alike_goes_deeper():
 def many():
     """Primers of both strands, some with an N, without any limit."""
     text = random_letters(700, 2)
-    target = records(text[:300] + "N" + text[300:], "ACGTN" * 9)
+    target = named(text[:300] + "N" + text[300:], "ACGTN" * 9)
     return (
         target,
-        records(random_letters(900, 3)),
-        primer(target, records(random_letters(900, 3)), 6, both_strands=True),
+        named(random_letters(900, 3)),
+        primer(target, named(random_letters(900, 3)), 6, both_strands=True),
     )
 
 
@@ -200,8 +201,8 @@ def test_progress_goes_up_to_the_size(tmp_path):
     path = tmp_path / "b.fa"
     path.write_text("".join(f">b{i}\n{random_letters(4_000, i)}\n" for i in range(5)))
     told = []
-    hooked_primer(
-        kmatch.Genome.from_records(records(random_letters(600))),
+    primer(
+        kmatch.Genome.from_records(named(random_letters(600))),
         kmatch.Genome(path, keep=False),
         8,
         part=3_000,

@@ -11,8 +11,7 @@ import pytest
 from support.cases import LONG
 from support.commands import fasta, random_letters
 from support.devices import DEVICES, PROBLEMS, SIMULATED, check, on_a_gpu, on_the_cpu, simulated
-from support.mismatches import EQUAL
-from support.primers import primer, rows
+from support.searches import primer, primer_rows
 
 import kmatch
 from kmatch.bench import Bench, Case, cut_patterns
@@ -30,15 +29,13 @@ from kmatch.published.registry import PUBLISHED, Algorithm, find
 from kmatch.published.search import Published
 from kmatch.sequences.alphabet import encode, encode_text
 
-PRIMERS = PROBLEMS["primer"].cases
-CASES = {name: PROBLEMS[name].cases for name in ("hamming", "edit", "best", "primer")}
-CASES["multi"] = EQUAL | PROBLEMS["multi"].cases
+CASES = {name: PROBLEMS[name].cases for name in PROBLEMS}
 BACKGROUND, TARGET = random_letters(200, seed=4), random_letters(110, seed=3)
 LONG_PRIMERS = (  # of more rows than conventional-fine holds at a time
     *([("t", TARGET)], [("b", BACKGROUND + TARGET[5:80])]),
     *(20, {"background_strand": "+"}),
 )
-CASES["primer"] = PRIMERS | {"long": LONG_PRIMERS}
+CASES["primer"] = CASES["primer"] | {"long": LONG_PRIMERS}
 FEW = {  # none of many positions: a block for each has its threads
     "hamming": ("at the end", "m = 1"),
     "multi": ("a palindromic PAM",),
@@ -311,8 +308,8 @@ def test_primers_of_many_letters(command, algorithm, device):
     target, background = random_letters(1_500, seed=3), random_letters(20_000, seed=4)
     problem = [("t", target)], [("b", background + target[200:900])], 50
     options = {"background_strand": "+"}
-    found = rows(primer(*problem, device="cuda", algorithm=algorithm.name, **options))
-    assert found == rows(primer(*problem, **options)) != []
+    found = primer_rows(primer(*problem, device="cuda", algorithm=algorithm.name, **options))
+    assert found == primer_rows(primer(*problem, **options)) != []
 
 
 FORKED = """

@@ -6,7 +6,8 @@ import re
 import naive
 import numpy as np
 import pytest
-from support.differences import check_alignments, edited, rows
+from support.differences import check_alignments, edited
+from support.searches import aligned
 
 import kmatch
 
@@ -34,7 +35,7 @@ def test_pieces_with_edits_are_found_where_they_were_cut(e_coli, k):
     patterns = [origin[0] for origin in origins]
     hits, least = kmatch.edit(genome, patterns, k), kmatch.best(genome, patterns)
     assert set(hits.record) == {name}
-    check_alignments([(name, sequence)], patterns, rows(hits))
+    check_alignments([(name, sequence)], patterns, aligned(hits))
     for number, (_, sign, start, end, edits) in enumerate(origins):
         found = hits[hits.pattern_number == number]
         near = found[(found.strand == sign) & (found.distance <= edits)]

@@ -2,8 +2,7 @@
 
 import pytest
 from support.commands import failed, fasta, here, misused, random_letters
-from support.mismatches import rows
-from support.packing import packed
+from support.searches import packed, rows
 
 import kmatch
 

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from support.hooks import batches, hooked
+from support.searches import batches, hooked
 
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine

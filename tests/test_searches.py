@@ -7,7 +7,6 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
-import naive
 import naive_circles
 import numpy as np
 import pytest
@@ -15,9 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.commands import random_letters
 from support.devices import PROBLEMS, check
-from support.differences import rows as aligned_rows
-from support.hooks import settings
-from support.mismatches import EQUAL, rows, search_panel
+from support.searches import aligned, settings
 
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
@@ -40,7 +37,7 @@ HOW = {
     "pcr": SIZES[:2],
     "primer": ({}, {"part": 1, "height": 8, "block": 7}),
 }
-NONE = ("no site", "a PAM across records")
+NONE = ("a PAM across records",)
 CASES = [(problem, name) for problem in HOW for name in PROBLEMS[problem].cases]
 
 
@@ -51,15 +48,7 @@ def test_cases(problem, name):
         for report in REPORTS if problem == "edit" else (None,):
             more = {"report": report} if report else {}
             found = check(problem, (*case, options | more), device="cpu", **how)
-            assert problem not in ("multi", "constraints") or bool(found) == (name not in NONE)
-
-
-@pytest.mark.parametrize("name", EQUAL)
-def test_panels_without_a_pam(name):
-    records, patterns, k, options = EQUAL[name]
-    for how in HOW["multi"]:
-        found = rows(search_panel(records, patterns, k, **options, **how))
-        assert found == naive.hamming(records, patterns, k, **options)
+            assert problem != "constraints" or bool(found) == (name not in NONE)
 
 
 RECORDS = st.lists(st.integers(0, 150), min_size=1, max_size=12)
@@ -99,7 +88,7 @@ def test_turns_of_a_circle_do_not_decide(name, report):
     for turn in range(n):
         genome = kmatch.Genome.from_records([("r", text[turn:] + text[:turn])])
         hits = kmatch.edit(genome, [pattern], 2, circular=True, device="cpu", **rules)
-        found = aligned_rows(hits)
+        found = aligned(hits)
         back = [((start + turn) % n, end - start, *rest) for _, start, end, *rest in found]
         there = [(start, end - start, *rest) for _, start, end, *rest in whole]
         assert sorted(back, key=lambda row: (row[:2], row[4])) == there

@@ -6,8 +6,8 @@ import naive
 import numpy as np
 import pytest
 from support.commands import random_letters
-from support.differences import edit, edited, rows
-from support.mismatches import search_panel
+from support.differences import edited
+from support.searches import aligned, edit, search_panel
 
 import kmatch
 from kmatch.engine import devices, ways
@@ -122,19 +122,19 @@ def test_look_ups_find_what_a_scan_finds(lengths, k, options, request):
         site = naive.reverse_complement(site) if number % 2 else site
         parts += [random_letters(300, seed=100 + number), site]
     records = [("one", "".join(parts[:70])), ("none", ""), ("two", "".join([*parts[70:], "ACCN"]))]
-    expected = rows(edit(records, panel, k, **options, way="scan"))
+    expected = aligned(edit(records, panel, k, **options, way="scan"))
     assert len(expected) > 20
     request.getfixturevalue("unscanned")
     for more in ({}, {"chunk_length": 3_000, "threads": 2}):
-        assert rows(edit(records, panel, k, **options, **more, way="lookup")) == expected
+        assert aligned(edit(records, panel, k, **options, **more, way="lookup")) == expected
 
 
 @pytest.mark.parametrize("panel", [["ACGTN"], ["N" * 20, "ACGTACGTAC"], [random_letters(70)]])
 def test_patterns_that_cannot_be_looked_up_are_scanned_for(panel):
     records = [("one", random_letters(2_000) + random_letters(70) + "TGG")]
     for pam in ({}, {"pam": "NGG"}):
-        found = rows(edit(records, panel, 2, way="lookup", **pam))
-        assert found == rows(edit(records, panel, 2, way="scan", **pam)) != []
+        found = aligned(edit(records, panel, 2, way="lookup", **pam))
+        assert found == aligned(edit(records, panel, 2, way="scan", **pam)) != []
 
 
 @pytest.mark.parametrize(
@@ -154,9 +154,9 @@ def test_a_scan_takes_over_where_repeats_have_too_many_candidates(problem, optio
     plain = random_letters(20_000, seed=1)
     records = [("one", plain + panel[0] + "AGG" + plain[:3_957] + (core + "TGGAAA") * 500)]
     find = edit if problem == "edit" else search_panel
-    expected = rows(find(records, panel, 2, way="scan", **options))
+    expected = aligned(find(records, panel, 2, way="scan", **options))
     monkeypatch.setattr(CpuEngine, "_start", spy)
-    assert rows(find(records, panel, 2, way="lookup", chunk_length=8_000, **options)) == expected
+    assert aligned(find(records, panel, 2, way="lookup", chunk_length=8_000, **options)) == expected
     scans = sum(name != "scan_lookup" for name in started)
     assert expected and 1 <= scans <= 2 < len(started)  # of five chunks
 
@@ -166,7 +166,7 @@ def test_what_takes_longer_in_a_trial_is_not_chosen(slow, monkeypatch):
     panel = [random_letters(20, seed=number) for number in range(60)]
     text = random_letters(3_000, seed=1)
     records = [("one", text + panel[0] + "AGG" + text)]
-    expected = rows(edit(records, panel, 3, pam="NGG", way="scan"))
+    expected = aligned(edit(records, panel, 3, pam="NGG", way="scan"))
     clock, started, run = [0.0], [], getattr(DifferenceScans, slow)
 
     def slowly(self, *arguments):
@@ -184,6 +184,6 @@ def test_what_takes_longer_in_a_trial_is_not_chosen(slow, monkeypatch):
             return make(*arguments)
 
         monkeypatch.setattr(CpuEngine, name, spy)
-    assert rows(edit(records, panel, 3, pam="NGG", chunk_length=2_000)) == expected != []
+    assert aligned(edit(records, panel, 3, pam="NGG", chunk_length=2_000)) == expected != []
     other = "start_edit" if slow == "_look_up" else "start_lookup"
     assert set(started[-3:]) == {other} and {"start_edit"} < {*started, "none"}

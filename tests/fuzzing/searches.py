@@ -18,7 +18,7 @@ from kmatch.engine.geometry import Layout
 from kmatch.packed import reader as stored
 from kmatch.packed.writer import write_packed
 from kmatch.results import limit, writer
-from kmatch.search import best, ends, pcr, primer
+from kmatch.search import best, chunks, ends, pcr, primer
 from kmatch.search import plateaus as rows
 from kmatch.search import scan as dense
 from kmatch.sequences import fasta as fasta_reader
@@ -44,7 +44,8 @@ PATCHES = {
     "sample": (((best, "SAMPLE"),), (1, 9)),
     "block": (((fasta_reader, "BLOCK"),), (1, 7, 64)),
     "smaller": (((stored, "SMALLER"),), (1, 1 << 40)),
-    "capacity": (((engine, "CAPACITY"),), (20, 50, 200)),
+    "capacity": (((engine, "CAPACITY"), (dense, "CAPACITY")), (1, 20, 50, 200)),
+    "chunk": (((chunks, "LENGTH"),), (7, 60, 333)),
     "tried": (((ways, "TRIED"), (ways, "TRIED_BESIDE"), (ways, "TRIAL")), (1,)),
     "candidates": (((ways, "SHARE"),), (1 << 40,)),
     "filtered": (((ways, "FEW_SURVIVORS"),), (1e9,)),

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import naive
 from hypothesis import strategies as st
-from support.cases import IUPAC, LETTERS, edited
 
 from fuzzing.assays import assays
 from fuzzing.damage import FORMATS, damaged
 from fuzzing.searches import COMPRESSED, GENOMES, PAIRS, PANELS, PATCHES, Search, most
 from kmatch.published.registry import PUBLISHED
 
+LETTERS, IUPAC = "ACGTUNRYacgtn-", "ACGTURYSWKMBDHVN"
 COST = 100_000  # letters of text times letters of patterns that an oracle is asked for
 BOUNDS = ("max_mismatches", "max_insertions", "max_deletions")
 PAMS = ("NGG", "NAG", "TTTV", "GATC", "N", "RY", "NNNNA", "nrg")
@@ -51,6 +51,14 @@ def patterns(draw, longest, equal=False, most_of_them=4):
     )
     found = draw(st.lists(written, min_size=1, max_size=most_of_them))
     return [*found, found[0]] if draw(st.integers(0, 9)) == 0 else found
+
+
+def edited(text, edits):
+    """A text with (position, kind, letter) edits, one after another."""
+    for position, kind, letter in edits:
+        at = position % (len(text) + 1)
+        text = text[:at] + ("" if kind == "D" else letter) + text[at + (kind != "I") :]
+    return text
 
 
 def copies(written, edits=4):
@@ -301,8 +309,8 @@ def asked(draw, kind, shape, device, published=False):
     return replace(search, records=records, options=options, device=device, **given)
 
 
-def kinds(device):
-    """Strategies of all kinds of cases on a device, by name."""
+def kinds(device, damages=True):
+    """Strategies of all kinds of cases on a device, by name; damages: those of inputs too."""
     found = {}
     for shape in ("linear", "circular", "list"):
         problems = (*PROBLEMS, "pcr") if shape != "linear" else (*PROBLEMS, "pcr", "primer")
@@ -311,4 +319,4 @@ def kinds(device):
     names = [name for name, one in PUBLISHED.items() if any(device[:4] in x.devices for x in one)]
     names += ["multi beside a PAM"] if "multi" in names else []
     found |= {f"published {one}": asked(one, "linear", device, published=True) for one in names}
-    return found | {f"damaged {name}": damaged(name, device) for name in FORMATS}
+    return found | {f"damaged {name}": damaged(name, device) for name in FORMATS if damages}

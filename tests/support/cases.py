@@ -1,14 +1,12 @@
-"""Cases of the k-mismatches problem that every device has to pass, and strategies for more."""
-
-from hypothesis import strategies as st
-
-LETTERS = "ACGTUNRYacgtn-"
-IUPAC = "ACGTURYSWKMBDHVN"
+"""Cases of every problem by name: (records, patterns, k, options), which every device must pass."""
 
 
-def _case(records, patterns, k, **options):
-    named = [(f"r{i}", text) for i, text in enumerate(records)]
-    return named, patterns, k, options
+def named(*texts):
+    return [(f"r{i}", text) for i, text in enumerate(texts)]
+
+
+def _case(texts, patterns, k, **options):
+    return named(*texts), patterns, k, options
 
 
 HAMMING = {
@@ -42,37 +40,6 @@ HAMMING = {
     "long pattern": _case(["ACGTTGCATTAGCCAGTA" * 30], ["ACGTTGCATTAGCCAGTT" * 12], 40),
     "IUPAC": _case(["ACGTTGCATTAGCCAGTA" * 2], ["RYSWKM", "BDHVN", "NNNN", "ANNT"], 2),
 }
-
-sequences = st.text(LETTERS, max_size=60)
-repeats = st.builds(
-    lambda unit, times: unit * times, st.text("ACGT", min_size=1, max_size=4), st.integers(0, 20)
-)
-texts = sequences | repeats | st.builds(lambda a, b: a + "N" * 9 + b, sequences, repeats)
-
-
-@st.composite
-def hamming_cases(draw):
-    """(records, patterns, k, options): patterns random, or cut out of the text and changed."""
-    records = [
-        (f"r{i}", text) for i, text in enumerate(draw(st.lists(texts, min_size=1, max_size=5)))
-    ]
-    joined = "".join(text for _, text in records).upper().translate(str.maketrans("-", "N"))
-    patterns = []
-    for _ in range(draw(st.integers(1, 4))):
-        if joined and draw(st.booleans()):
-            start = draw(st.integers(0, len(joined) - 1))
-            patterns.append(joined[start : start + draw(st.integers(1, 40))])
-        else:
-            patterns.append(draw(st.text(IUPAC, min_size=1, max_size=24)))
-    shortest = min(map(len, patterns))
-    k = draw(st.integers(0, shortest - 1))
-    options = {
-        "strand": draw(st.sampled_from(["both", "+", "-"])),
-        "exact_5p": min(draw(st.sampled_from([0, 0, 1, 3])), shortest),
-        "exact_3p": min(draw(st.sampled_from([0, 0, 2, 30])), shortest),
-    }
-    return records, patterns, k, options
-
 
 MULTI = {
     "a PAM at the end": _case(["TTACGTTGG", "TTACGTTG", "ACGTAGG"], ["ACGT", "ACGA"], 1, pam="NGG"),
@@ -171,47 +138,141 @@ EDIT = {
     "long satellites": _case(["ACGTTGCATTAGCCAGTA" * 12], ["ACGTTGCATTAGCCAGTT" * 6], 20),
 }
 
+# Differences beside a PAM, with exact ends and within bounds of each kind.
+CONSTRAINED = {
+    "a PAM at the end": _case(
+        ["TTACGTTGG", "TTACGTTG", "ACTAGG", "GGACGTT"], ["ACGT"], 2, pam="NGG"
+    ),
+    "a PAM at 0 on the strand -": _case(["CCAACTGTTT", "CATACGT"], ["ACAGT", "AAAC"], 1, pam="NGG"),
+    "a PAM before": _case(
+        ["TTTAACTGG", "TTTTACGT", "ACGTTAAA"], ["ACGT", "CGTG"], 1, pam="TTTV", pam_side="5p"
+    ),
+    "a PAM before, minima": _case(
+        ["TTTATTTACGTACGTTTATTTATAAACGT"], ["ACGT"], 2, pam="TTTV", pam_side="5p", report="minima"
+    ),
+    "a PAM before, loci": _case(
+        ["GATCACGTGATCGATCGGATC", "GATTCACGT"], ["ACGT"], 2, pam="GA", pam_side="5p", report="loci"
+    ),
+    "a palindromic PAM": _case(["ACGTGATCACGTGATC"], ["ACGT", "TTTT"], 1, pam="GATC"),
+    "a PAM, minima": _case(["ACGGGGGGGTACGTTGGG"], ["ACGTT"], 3, pam="GG", report="minima"),
+    "a PAM, loci": _case(["ACGTGGACGTGGGACGTTGG"], ["ACGT"], 2, pam="GG", report="loci"),
+    "a PAM across records": _case(["ACGT", "AGG", "CCT", "ACGT"], ["ACGT"], 3, pam="NGG"),
+    "a PAM and N": _case(["ACGTNGGACGTANGACNTAGG", "NNNNNNN"], ["ACGT", "NNNN"], 2, pam="NGG"),
+    "several PAMs": _case(
+        ["ACGTAGGACGTTAGACGTCCC", "CCTACGTCTTACGT"], ["ACGT", "AGTC"], 1, pam=["NGG", "NAG"]
+    ),
+    "several PAMs, one within another": _case(
+        ["ACGTTGGGACGTTGGCACGTGG"], ["ACGTT"], 1, pam=["NGGG", "GG", "NGG"]
+    ),
+    "several PAMs before": _case(
+        ["TTTAACGTTTGACGTAATTAACGT"], ["ACGT"], 1, pam=["TTTV", "TV"], pam_side="5p"
+    ),
+    "several PAMs, hits with both ends in common": _case(
+        ["TGGCAG", "CTGCCA"], ["CTGG"], 3, pam=["RY", "NGG", "NNNNA"], pam_side="5p"
+    ),
+    # Minima that have both ends in common: their anchors decide.
+    "equal ends, 5p": _case(
+        ["TTCCGACAAATATGATTAAT"], ["ACAAA"], 2, pam=["NNA", "Y", "NNY", "NNNNT"], pam_side="5p"
+    ),
+    "equal ends, loci": _case(
+        *(["TTCCGACAAATATGATTAAT"], ["ACAAA"], 2),
+        **{"pam": ["NNA", "Y", "NNY", "NNNNT"], "pam_side": "5p", "report": "loci"},
+    ),
+    "equal ends, 3p": _case(
+        ["TTAAAAATAATATTTTTAAT"], ["AATAT"], 2, pam=["NNR", "R", "NNNNA", "NNNR"], report="minima"
+    ),
+    "equal ends, loci, 3p": _case(
+        ["TTAAAAATAATATTTTTAAT"], ["AATAT"], 2, pam=["NNR", "R", "NNNNA", "NNNR"], report="loci"
+    ),
+    "equal ends on a border of chunks": _case(
+        *(["TCTCTAATAAATTTGCA"], ["TAATA"], 2),
+        **{"pam": ["NNNNY", "NNNR", "NNT", "R"], "pam_side": "5p", "report": "minima"},
+    ),
+    "exact 3'": _case(["ACGTTGCAACGTAGCAACGTGTGC"], ["ACGTTGC"], 3, exact_3p=3, report="ends"),
+    "exact 5'": _case(["ACGTTGCAACGTAGCAACGGTTGC"], ["ACGTTGC"], 3, exact_5p=3, report="ends"),
+    "exact both": _case(["ACGTTGCAACTAGCAACGGTTGC"], ["ACGTTGC"], 3, exact_5p=2, exact_3p=2),
+    "exact, loci": _case(["ACGTTGCAACTAGCAACGGTTGC"], ["ACGTTGC"], 3, exact_3p=2, report="loci"),
+    "all letters exact": _case(["ACGTTGCAACTTGC"], ["ACGTTGC"], 3, exact_5p=4, exact_3p=5),
+    "all but k exact": _case(["GTTGCTTGCCTTGC"], ["ACGTTGC"], 5, exact_3p=4, report="ends"),
+    "a PAM and exact ends": _case(
+        ["ACGTTGAGGACGTTCAGGTCGTTGAGGACTTGAGG"], ["ACGTTG"], 3, pam="NGG", exact_5p=1, exact_3p=2
+    ),
+    "a PAM before and exact ends": _case(
+        ["TTTAACGTTCGTTTAACGGTTG"], ["ACGTTG"], 3, pam="TTN", pam_side="5p", exact_5p=2, exact_3p=1
+    ),
+    "mismatches alone": _case(
+        ["ACGTTGCAACTAGCAACGGTTGC"],
+        ["ACGTTGC", "GTAGCT"],
+        3,
+        max_insertions=0,
+        max_deletions=0,
+        report="ends",
+    ),
+    "one bulge": _case(
+        ["ACGTTGCAACTAGCAACGGTTGCGG"], ["ACGTTGC"], 4, max_mismatches=2, max_deletions=1
+    ),
+    "bulges alone": _case(["ACGTTGCAACTAGCAACGGTTGC"], ["ACGTTGC"], 3, max_mismatches=0),
+    "bounds at the border of a record": _case(
+        ["CGTTGC", "ACGTTG", "GTTGC", "AACGTAGC"], ["ACGTTGC"], 2, max_insertions=0, report="ends"
+    ),
+    "bounds and a PAM": _case(
+        ["ACGTTGCAGGACGTGCTGGACGTTTGCCGGACCTTGCGG"],
+        ["ACGTTGC"],
+        3,
+        pam="NGG",
+        max_mismatches=1,
+        max_insertions=1,
+        max_deletions=1,
+    ),
+    "more than sixty-four letters": _case(
+        ["TT" + "ACGTTGCATTAGCCAGTACTGAACCGG" * 3 + "TAGG"],
+        ["ACGTTGCATTAGCCAGTACTGAACCGG" * 2 + "ACGTTGCTTAGCCAGTACTGAACCGG"],
+        2,
+        pam="NGG",
+        report="ends",
+    ),
+}
 
-# A base that each IUPAC letter stands for.
-_BASES = str.maketrans("URYSWKMBDHVN", "TACGATACAAAG")
-_COMPLEMENTS = str.maketrans("ACGT", "TGCA")
-_edits = st.lists(
-    st.tuples(st.integers(0, 200), st.sampled_from("XID"), st.sampled_from("ACGTN")), max_size=4
+
+def _primers(target, background, k, **options):
+    return named(*target), named(*background), k, options
+
+
+PRIMERS = {
+    "as published": _primers(["ACTG"], ["AGCAAG"], 2, background_strand="+"),
+    "both strands": _primers(["ACTGACTTACCAGT"], ["AGCAAG", "TTGACC"], 2, both_strands=True),
+    "no background": _primers(["ACTGA"], [""], 3),
+    "no background record": _primers(["ACTGA"], [], 3),
+    "empty records": _primers(["", "ACTGA", "", "ACT"], ["", "ACT", ""], 2),
+    "only empty records": _primers(["", ""], ["ACT"], 2),
+    "no target record": _primers([], ["ACT"], 2),
+    "target shorter than k": _primers(["ACT", "ACTGACT"], ["G"], 5),
+    "k = 1": _primers(["ACGTACGTAAAACCCC"], ["ACGTAC"], 1),
+    "N in the target": _primers(["ACGTNNACGTACGNTAC"], ["ACGTACGT"], 2),
+    "N in the background": _primers(["ACGTACGTACGTAC"], ["ACNNACGT", "NNNN"], 2),
+    "lower case, U and other letters": _primers(["acguRACGTAC-gta"], ["ACGUacgtYY"], 2),
+    "target inside the background": _primers(["ACGTTGCATTAGCC"], ["GGTACGTTGCATTAGCCTT"], 2),
+    "minus strand inside the background": _primers(["ACGTTGCATT"], ["GGAATGCAACGTCC"], 1),
+    "a repeat": _primers(["A" * 30 + "C" + "A" * 9], ["A" * 25], 2),
+    "satellites": _primers(["AATGG" * 12], ["AATGG" * 3, "AATCG" * 9], 3),
+    "max length": _primers(["ACGTTGCATTAGCCAACTGTTG"], ["ACGTTGCATTAGC"], 3, max_length=6),
+    "max length = k": _primers(["ACGTTGCATTAGCCAACTGTTG"], ["CC"], 3, max_length=3),
+    "k of a whole word": _primers(["ACGTTGCATTAGCCAGTA" * 6], ["ACTTGCATAGCCATA" * 4], 64),
+}
+
+
+NEAR, FAR = "TTCGGGCCC", "GATTACAGATTACAGATTACAGATTACAGATTACAGA"  # 9 and 37 letters
+LIMITS_DIFFER = (
+    [("a", NEAR[:8]), ("b", "CAACCGGGGT"), ("c", FAR), ("d", "ACGGT" * 60 + FAR)],
+    [NEAR, "CAACCGGGGT", FAR, FAR[:32], FAR[18:] + FAR[:18], "AC" * 18, "CT" * 30],
+    0,
+    {},
 )
-
-
-def edited(text, edits):
-    """A text with (position, kind, letter) edits, one after another."""
-    for position, kind, letter in edits:
-        at = position % (len(text) + 1)
-        text = text[:at] + ("" if kind == "D" else letter) + text[at + (kind != "I") :]
-    return text
-
-
-@st.composite
-def edit_cases(draw, longest=24):
-    """(records, patterns, k, options): texts of random letters, repeats and edited patterns."""
-    units = st.text("ACGT", min_size=1, max_size=4)
-    patterns = draw(
-        st.lists(
-            st.text("ACGT", min_size=1, max_size=longest)
-            | st.text(IUPAC, min_size=1, max_size=12)
-            | st.builds(lambda unit, m: (unit * m)[:m], units, st.integers(1, 12)),
-            min_size=1,
-            max_size=3,
-        )
-    )
-    plus = [pattern.translate(_BASES) for pattern in patterns]
-    minus = [text[::-1].translate(_COMPLEMENTS) for text in plus]
-    copies = st.sampled_from(plus + minus)
-    part = (
-        st.builds(edited, copies, _edits)
-        | st.text("ACGT", max_size=20)
-        | st.text(LETTERS, max_size=9)
-        | st.builds(lambda unit, times: unit * times, units | st.just("N"), st.integers(0, 12))
-    )
-    texts = draw(st.lists(st.lists(part, max_size=6).map("".join), min_size=1, max_size=3))
-    records = [(f"r{i}", text) for i, text in enumerate(texts)]
-    most = min(map(len, patterns)) - 1
-    k = min(draw(st.sampled_from([0, 1, 2, 3, 4, longest])), most)
-    return records, patterns, k, {"strand": draw(st.sampled_from(["both", "both", "+", "-"]))}
+TEXTS = [("a", "ACGTTGACCATTAGNNCAGGATACCAGTTGACCAT"), ("b", "TTGACCA"), ("c", "GGTACTGGTCAACC")]
+PANEL = ["TTGACCA", "ACC", "GATACCAGTTGACCA", "AACCAGT", "TTGACCA"]
+PAIRS = {"a": (["ACGTTG"], ["GGTAAG"]), "b": (["GGATCC"], ["CCTACG", "AGTACG"])}
+SITES = [("r", "ACGTTGNNGGATCCACTTACCAACGTAGG"), ("s", "GGTAAGTTTACGTTGCAACGTACT")]
+PRODUCTS = {
+    name: (SITES, PAIRS, 1, {"product": (6, 30), "pairs": "any", "edit": edit})
+    for name, edit in (("mismatches", False), ("differences", True))
+}

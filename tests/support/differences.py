@@ -1,36 +1,10 @@
-"""Searching for k differences in tests: hits as rows, alignments replayed, texts with edits."""
+"""Differences in tests: alignments replayed, ends of long texts, and texts with edits."""
 
-import io
 import re
-import warnings
-from functools import partial
 from itertools import pairwise
 
 import naive
 import numpy as np
-
-from support.mismatches import rows as intervals
-from support.mismatches import search
-
-edit = partial(search, problem="edit")
-
-
-def best(records, patterns, **options):
-    """Without its warnings of patterns that match nowhere."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return search(records, patterns, 0, "best", **options)
-
-
-def rows(hits):
-    """Hits as the oracle gives them: by numbers, with the CIGARs of the TSV file."""
-    return [(*row, cigar) for row, cigar in zip(intervals(hits), cigars(hits), strict=True)]
-
-
-def cigars(hits):
-    table = io.StringIO()
-    hits.to_tsv(table)
-    return [line.split("\t")[6] for line in table.getvalue().splitlines()[1:]]
 
 
 def anchors(found):
@@ -117,3 +91,12 @@ def planted(rng, length, patterns, most):
         parts.append(copy if rng.integers(2) else naive.reverse_complement(copy))
         size += len(parts[-1]) + len(parts[-2])
     return "".join(parts)[:length]
+
+
+def related(rng, text, share):
+    """A text in which a share of the letters was changed, left out or doubled."""
+    wrong = rng.random(len(text)) < share
+    return "".join(
+        rng.choice(["", "A", "C", "GT"]) if bad else letter
+        for letter, bad in zip(text, wrong, strict=True)
+    )
