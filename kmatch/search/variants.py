@@ -19,7 +19,7 @@ from kmatch.search.query import Query
 from kmatch.search.rules import load_pams
 from kmatch.search.search import Search, begin_search
 from kmatch.sequences.files import check_readable, open_source
-from kmatch.sequences.records import Record, Stretch
+from kmatch.sequences.records import Stretch
 from kmatch.sequences.variants import FOREVER, Block, VariantReader, Variants, check_reference
 
 TOGETHER = 1 << 12  # windows of a Stretch
@@ -62,7 +62,7 @@ class VariantSearch:
         given, regions, listed = self._given, self._search.regions, 0
         genome = self._search.genomes.genome(0)
         records = enumerate(genome.records())
-        number, record = -1, Record("", np.zeros(0, np.uint8))
+        number, name, letters = -1, "", np.zeros(0, np.uint8)  # of the record at hand
         with ExitStack() as stack:
             source = stack.enter_context(open_source(given.vcf))
             lengths = dict(zip(genome.names, genome.lengths.tolist(), strict=True))
@@ -72,16 +72,17 @@ class VariantSearch:
             most = given.max_haplotypes + 2 * len(reader.samples)
             rule = Rule(self._flank, self._bulges, most)
             for block in reader.blocks(self._flank + 2):
-                while record.name != block.record or number < 0:
-                    number, record = next(records, (-1, record))
-                    if number < 0:
+                if regions and block.record not in regions:
+                    continue
+                while name != block.record:
+                    number, record = next(records, (-1, None))
+                    if record is None:
                         raise InputError(
                             f"{source.label}: line {block.sites[0].line:,}: '{block.record}' "
                             "comes before others in the genome; sort both in one order"
                         )
-                if regions and record.name not in regions:
-                    continue
-                letters = np.asarray(record.letters)
+                    name = record.name
+                    letters = np.asarray(record.letters) if name == block.record else letters
                 check_reference(block, letters, source.label)
                 parts = [no_hits()]
                 dense = np.zeros(len(block.site), np.bool_)
@@ -94,7 +95,7 @@ class VariantSearch:
                 batch = joined(parts)
                 order = np.lexsort((batch.pattern, batch.minus, batch.end, batch.start))
                 batch = batch.picked(order)
-                batch = replace(batch, record=batch.record + number, names={number: record.name})
+                batch = replace(batch, record=batch.record + number, names={number: name})
                 yield regions.inside(batch) if regions and len(batch) else batch
         if listed:
             warn(

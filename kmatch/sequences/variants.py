@@ -14,6 +14,7 @@ from kmatch.errors import InputError, checked_count, listed, shown, warn
 from kmatch.sequences.files import Source, StrPath
 
 BLOCK = 1 << 26  # bytes of a block's copies, about
+SITES = 1 << 16  # of a block, about
 FOREVER = 1 << 62
 UNKNOWN = float("nan")
 _CONTIG = re.compile(rb"##contig=<.*?ID=([^,>]+)(?:.*?length=(\d+))?")
@@ -184,7 +185,7 @@ class VariantReader:
         """Yield the Blocks, at least `apart` letters between them; warns at the end of alleles that
         were left out."""
         sites: list[Site] = []
-        last, reach, most = "", 0, BLOCK // (2 * self._all.nbytes)
+        last, reach, most = "", 0, min(BLOCK // (2 * self._all.nbytes), SITES)
         for record, site in self._sites():
             full = len(sites) >= most and site.place - reach >= apart
             if sites and (record != last or full):
