@@ -22,7 +22,6 @@ from kmatch.sequences.files import check_readable, open_source
 from kmatch.sequences.records import Stretch
 from kmatch.sequences.variants import FOREVER, Block, VariantReader, Variants, check_reference
 
-TOGETHER = 1 << 12  # windows of a Stretch
 FIELDS = b"sequence\tstart\tend\tallele\tothers\n"  # of the list of dense groups
 
 
@@ -106,12 +105,10 @@ class VariantSearch:
 
     def _search_in(self, letters: Bytes, bounds: Longs, query: Query, aligned: bool) -> HitBatch:
         """The hits in records without names, side by side: bounds, int64[n+1]."""
-        parts = []
-        for first in range(0, len(bounds) - 1, TOGETHER):
-            some = bounds[first : first + TOGETHER + 1]
-            names = [""] * (len(some) - 1)
-            parts.append(Stretch(names, np.diff(some), letters[some[0] : some[-1]]))
-        genomes = Genomes([Genome.of_stretches("windows of variants", parts)], named=False)
+        if len(bounds) < 2:
+            return no_hits()
+        stretch = Stretch([""] * (len(bounds) - 1), np.diff(bounds), letters)
+        genomes = Genomes([Genome.of_stretches("windows of variants", [stretch])], named=False)
         run = self._search.run._replace(aligned=aligned, cluster=None)
         return joined([no_hits(), *begin_search(query, genomes, run)])
 
