@@ -41,7 +41,7 @@ pytest.register_assert_rewrite("support")
 LONG = (
     *("test_simulator.py", "test_fuzz.py", "test_scripts.py", "test_large.py", "test_messages.py"),
     *("test_searches.py", "test_docs.py", "test_formats.py", "test_cuda_compile.py"),
-    *("test_circular.py", "test_scripts_gpu.py", "test_published.py"),
+    *("test_scripts_gpu.py", "test_published.py"),
 )
 
 

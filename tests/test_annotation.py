@@ -6,9 +6,7 @@ import random
 import naive_scores
 import numpy as np
 import pytest
-from support.commands import here
 
-import kmatch
 from kmatch.errors import InputError, KmatchWarning
 from kmatch.results.annotation import Annotation, gene_name
 from kmatch.results.batches import Batch, Origin
@@ -103,21 +101,3 @@ def test_other_names_of_records_are_told(tmp_path):
     assert found.columns(rows([12], [15]))[0].names.words == [""]
     with pytest.warns(KmatchWarning, match="the file has '1', the table 'chr1': names of records"):
         found.check()
-
-
-def test_every_search_tells_of_other_names(tmp_path):
-    genome, features = tmp_path / "genome.fa", tmp_path / "a.bed"
-    genome.write_text(">20\n" + "ACGTTGCATTAGCCAGTACTGAACCGGTTAGG\n" * 3)
-    features.write_text("chr20\t0\t90\tgene\n")
-    word = "TTGCATTAGCCAGTACTGAA"
-    for args in (
-        ("hamming", genome, "-p", word, "-k", 1),
-        ("edit", genome, "-p", word, "-k", 1),
-        ("pcr", genome, "-p", word, "CCTAACCGGTTCAGT", "-k", 1, "--product", "20-90"),
-        ("guides", genome, genome, "-k", 1),
-        ("primer", genome, "-", "-k", 1),
-    ):
-        done = here(*args, "--annotate", features, stdin=b">r\nAAAA\n")
-        assert "the file has 'chr20', the table '20'" in done.err.decode(), args
-    with pytest.warns(KmatchWarning, match="'chr20'"):
-        assert not any(kmatch.hamming(genome, word, 1, annotate=features, device="cpu").gene)

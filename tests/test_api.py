@@ -92,8 +92,15 @@ hamming limit=0 | limit
 hamming limit=1.5 | limit
 hamming limit="1" | limit
 hamming circular=1 | circular is 1
+hamming circular="d" | a list of names
 hamming genome=np.zeros(4, np.uint8) | from_records
 hamming genome=[None] | from_records
+hamming regions=[] | no regions
+hamming regions=7 | region
+hamming regions=[("three", 5, 3)] | region
+hamming regions=[("three", 5)] | region
+hamming regions=[("three", "0", 9)] | start
+hamming regions=[(1, 2, 3)] | region
 hamming regions=[("two", 0, 3)] | 'two' of records in memory has 0 letters
 edit k="100%" | less than 100%
 edit k="x%" | %
@@ -110,6 +117,11 @@ pcr primers={"a": "ACGT"} | give \\(forward, reverse\\)
 pcr primers={"a": ("ACGT",)} | give \\(forward, reverse\\)
 pcr primers={"a": ("ACGT", 5)} | sequences are str
 pcr primers={"a": ("ACGT", ["ACGT", 5])} | sequences are str
+pcr product=(9, 8) | product: the least, 9, is more than the most, 8
+pcr product=9 | give two numbers, the least and the most
+pcr pairs="all" | unknown pairs 'all'; use own or any
+pcr exact_3p=19 | exact_3p 19
+pcr exact_3p=19, edit=True | exact_3p 19
 primer k=0 | k is 0; it must be 1 or more
 primer k=1.5 | k is 1.5; give a whole number
 primer k=3, max_length=2 | the maximum length 2 is less than k = 3

@@ -8,16 +8,11 @@ import time
 from functools import partial
 from random import Random
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from support.commands import failed, fasta, here, loaded, random_letters
 
 import kmatch
 from kmatch import cluster
-from kmatch.genome import Genomes
-from kmatch.sequences.records import stretch_of
 
 distributed = pytest.importorskip("distributed")
 
@@ -148,28 +143,6 @@ def test_variants_on_a_cluster(client, data, tmp_path):
             assert check(made, client, tmp_path / "hits.tsv") > len(search(genome, patterns, 2))
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.data())
-def test_any_options(client, tmp_path_factory, data):
-    letters = st.text("ACGT", min_size=6, max_size=8)
-    panel = data.draw(st.lists(letters, min_size=1, max_size=6))
-    text = st.lists(letters, max_size=40).map("".join)
-    texts = data.draw(st.lists(text, min_size=1, max_size=5))
-    genome = kmatch.Genome.from_records([(f"r{n}", text) for n, text in enumerate(texts)])
-    options = {"strand": data.draw(st.sampled_from(["both", "+", "-"])), "device": "cpu"}
-    options |= {"limit": data.draw(st.sampled_from([None, 2]))}
-    options |= {"circular": data.draw(st.booleans())}
-    find = data.draw(st.sampled_from([kmatch.hamming, kmatch.edit, kmatch.best]))
-    if find is not kmatch.best:
-        options |= {"k": data.draw(st.integers(0, 3))}
-    if find is kmatch.edit:
-        options |= {"report": data.draw(st.sampled_from(["minima", "ends", "loci"]))}
-        options |= {"pam": data.draw(st.sampled_from([None, "NG", "NG,N"]))}
-    cluster.LEAST = cluster.MOST = data.draw(st.integers(1, 200))
-    path = tmp_path_factory.getbasetemp() / "drawn.tsv"
-    check(partial(find, genome, panel, **options), client, path)
-
-
 @pytest.mark.parametrize("kind", ("fasta", "packed", "memory"))
 def test_primers(kind, client, data, tmp_path):
     target = kmatch.Genome.from_records([("t", random_letters(700, 9) + REPEAT), ("u", REPEAT)])
@@ -223,15 +196,6 @@ def test_progress_is_that_of_tasks_or_of_genomes(client, data):
     heard.clear()
     kmatch.hamming(f"@{data / 'list.txt'}", PATTERNS, 1, **options)
     assert heard[-1] == (6, 6) and heard == sorted(heard)
-
-
-def test_tasks_are_whole_records_and_groups():
-    letters = [np.full(size, 78, np.uint8) for size in (9, 1, 1, 30, 2)]
-    stretches = [stretch_of(f"r{number}", each) for number, each in enumerate(letters)]
-    genome = kmatch.Genome.of_stretches("g", stretches)
-    pieces = list(cluster.pieces_of(Genomes([genome], named=False), 10))
-    found = [(piece.first, piece.last, piece.letters) for piece in pieces]
-    assert found == [(0, 2, 10), (2, 3, 1), (3, 4, 30), (4, 5, 2)]
 
 
 def test_a_worker_that_dies_costs_time_alone(data, tmp_path):

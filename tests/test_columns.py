@@ -12,7 +12,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from support.commands import fasta, here, random_letters
-from xopen import xopen
 
 import kmatch
 from kmatch.errors import InputError
@@ -22,13 +21,6 @@ from kmatch.results.writer import Writer
 
 LETTERS = random_letters(3_000, 9)
 PATTERNS = {"first": "ACGTRCA", "a,b": "TTGACCA"}
-
-
-def refused(*arguments) -> str:
-    """What a command says that gives up."""
-    done = here(*arguments)
-    assert done.status in (1, 2) and not done.out
-    return done.err.decode()
 
 
 @pytest.fixture
@@ -117,40 +109,6 @@ def test_flanks_run_in_the_direction_of_the_pattern(genome):
             turn = str.maketrans("ACGTN", "TGCAN")
             left, right = right[::-1].translate(turn), left[::-1].translate(turn)
         assert (one, other) == (left, right)
-
-
-def test_columns_are_chosen_and_ordered(genome):
-    done = here("hamming", genome, "-p", "ACGTACA", "-k", 1, "--columns", "end,sequence,score")
-    header, *lines = done.out.decode().splitlines()
-    assert header == "end\tsequence\tscore"
-    hits = kmatch.hamming(genome, ["ACGTACA"], k=1, device="cpu")
-    assert [line.split("\t")[:2] for line in lines] == [[str(h.end), h.record] for h in hits]
-
-
-def test_names_that_hold_commas_are_quoted(genome, tmp_path):
-    (tmp_path / "patterns.txt").write_text("a,b\tACGTACA\n")
-    out = tmp_path / "hits.csv.zst"
-    here("hamming", genome, tmp_path / "patterns.txt", "-k", 1, "-o", out)
-    with xopen(out, "rt", threads=0) as handle:
-        assert {row["pattern"] for row in csv.DictReader(handle)} == {"a,b"}
-
-
-@pytest.mark.parametrize(
-    ("options", "part"),
-    [
-        (("--columns", "start,what"), "there is no column 'what'; give"),
-        (("--columns", "cfd"), "there is no column 'cfd'"),
-        (("--columns", "start", "--format", "sam"), "--columns is for columns of TSV and CSV"),
-    ],
-)
-def test_wrong_columns(genome, options, part):
-    assert part in refused("hamming", genome, "-p", "ACGTACA", "-k", 1, *options)
-
-
-def test_score_needs_a_pam_of_cas9(genome):
-    for options in ((), ("--pam", "TTTV", "--pam-side", "5p"), ("--pam", "NNGRRT")):
-        message = refused("multi", genome, "-p", "ACGTACA", "-k", 1, "--score", "cfd", *options)
-        assert "scores are for Cas9" in message
 
 
 def test_scores_and_specificity_in_tables(genome, tmp_path):

@@ -16,6 +16,7 @@ from support.commands import here
 from support.documents import (
     DOCUMENTS,
     EXAMPLES,
+    GOLDEN,
     README,
     ROOT,
     Block,
@@ -33,6 +34,8 @@ ALL = [*DOCUMENTS, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", RECORDS / "RE
 PATHS = [f"/{path.relative_to(ROOT)}" for glob in ("*", "[!.]*/**/*") for path in ROOT.glob(glob)]
 OLD = re.compile(r"scripts/bench_\w+\.py")  # as records of earlier scripts were made
 CONSOLE = [block for document in DOCUMENTS for block in blocks(document, "console")]
+PAGES = sorted(GOLDEN.glob("*.md"))
+RUN = CONSOLE + [block for page in PAGES for block in blocks(page, "console")]
 SH = [block for document in ALL for block in blocks(document, "sh")]
 PYTHON = [document for document in DOCUMENTS if blocks(document, "pycon")]
 
@@ -47,7 +50,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("block", CONSOLE, ids=str)
+@pytest.mark.parametrize("block", RUN, ids=str)
 def test_commands_print_what_is_shown(block, folder):
     if lacking := block.lacks():
         pytest.skip(f"not installed: {', '.join(lacking)}")

@@ -1,16 +1,14 @@
-"""What an Engine can do beside searches: time its kernels, give scans up, lay out planes."""
+"""What an Engine can do beside searches: time its kernels, lay out planes."""
 
 from pathlib import Path
 from time import perf_counter
 
-import numpy as np
 import pytest
 
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.cuda.engine import LAYOUT
-from kmatch.engine.geometry import CACHE_LINE, SPARE, Geometry, geometry_for
-from kmatch.engine.queries import window_arrays
+from kmatch.engine.geometry import CACHE_LINE, geometry_for
 from kmatch.genome import as_genomes
 from kmatch.search.primer import PrimerOptions, PrimerSearch
 from kmatch.search.query import Query, Run
@@ -39,19 +37,6 @@ def test_kernels_are_timed():
         began = perf_counter()
         list(search)
         assert 0 < search.engine.kernel_seconds < perf_counter() - began
-
-
-def test_scans_can_be_given_up():
-    engine = CpuEngine(2)
-    geometry = Geometry(2, 64, 8)
-    text = geometry.text(engine.planes(4 * geometry.plane_words + SPARE))
-    letters = np.zeros(geometry.letters + 64 * 3, np.uint8)
-    letters[: geometry.letters] = ord("A")
-    engine.pack(letters, text)
-    query = window_arrays(np.ones(8, np.uint8), np.array([0, 8]), np.zeros(8, bool), 0)
-    scan = engine.start_scan(text, query, 0, 1 << 14)
-    assert len(scan.found().codes) == geometry.positions
-    engine.start_scan(text, query, 0, 1 << 14).stop()
 
 
 @pytest.mark.parametrize("words", [1, 3, 999, 100_000])

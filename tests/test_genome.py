@@ -13,7 +13,6 @@ from support.searches import GENOME, RECORDS, TEXT, call
 import kmatch
 from kmatch.packed.writer import write_packed
 from kmatch.sequences.patterns import load_patterns
-from kmatch.sequences.records import stretch_of
 
 
 @pytest.mark.parametrize(
@@ -141,22 +140,7 @@ def test_control_characters_of_records(tmp_path, name):
     assert here("hamming", packed, *SEARCH).err == b""
 
 
-def test_control_characters_of_a_packed_genome(tmp_path):
-    packed = tmp_path / "packed"
-    with open(packed, "wb") as handle:
-        write_packed([stretch_of("a\tb", np.frombuffer(b"ACGT", np.uint8))], handle)
-    result = here("hamming", packed, *SEARCH)
-    assert result.out.startswith(b"a_b\t0\t4\t") and result.err.count(b"record 1 ") == 1
-    piped = here("hamming", "-", *SEARCH, stdin=packed.read_bytes())
-    assert piped.out == result.out and piped.err.count(b"record 1 ") == 1
-
-
-def test_control_characters_of_patterns(tmp_path):
-    (tmp_path / "panel").write_bytes(b"a\x1b[31m\tACGT\nb\tACGT\n")
-    result = here("hamming", "-", tmp_path / "panel", *SEARCH[2:], stdin=b">r\nACGT\n")
-    assert [line.split(b"\t")[3] for line in result.out.splitlines()] == [b"a_[31m", b"b"]
-    assert result.err.startswith(b"kmatch: warning: ") and result.err.count(b"\n") == 1
-    assert b"panel: line 1: the name of pattern 1" in result.err and b"\x1b" not in result.err
+def test_control_characters_in_python():
     with pytest.warns(UserWarning) as told:
         genome = kmatch.Genome.from_records([("a b", "ACGT"), ("a\tb", "ACGT"), ("\n", "ACGT")])
         hits = kmatch.hamming(genome, {"p\tq": "ACGT", "r\r": "ACGT"}, 0, strand="+")

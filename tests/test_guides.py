@@ -6,7 +6,7 @@ from collections import Counter
 import naive_scores
 import numpy as np
 import pytest
-from support.commands import fasta, here, random_letters
+from support.commands import fasta, random_letters
 
 import kmatch
 from kmatch.errors import InputError
@@ -44,13 +44,6 @@ def test_guides_of_small_targets():
             assert sites == [counts[guide, distance] for guide in found.guide]
 
 
-def refused(*arguments) -> str:
-    """What a command says that gives up."""
-    done = here(*arguments)
-    assert done.status in (1, 2) and not done.out
-    return done.err.decode()
-
-
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     """A target and a genome that holds it, with some of its sites changed."""
@@ -80,33 +73,6 @@ def test_specificity_is_that_of_all_sites(files, bulges):
         assert exact == (mine.distance == 0).sum()
 
 
-def test_command_writes_guides_and_their_sites(files, tmp_path):
-    sites = tmp_path / "sites.tsv"
-    args = ("guides", files / "target.fa", files / "genome.fa", "-k", 2, "--hits", sites)
-    done = here(*args, "--score", "mit", "--annotate", files / "genes.bed")
-    lines = done.out.decode().splitlines()
-    assert lines[0].split("\t") == [
-        *("sequence", "start", "end", "guide", "pam", "strand", "gc", "d0", "d1", "d2"),
-        *("specificity", "specificity_mit", "gene", "region"),
-    ]
-    table = kmatch.guides(files / "target.fa", files / "genome.fa", 2, score="mit", device="cpu")
-    cells = [line.split("\t") for line in lines[1:]]
-    assert [row[3] for row in cells] == table.guide.tolist()
-    assert [int(row[8]) for row in cells] == table.d1.tolist()
-    assert {row[12] for row in cells} <= {"first", "first,second", "second"}
-    counted = Counter(line.split("\t")[3] for line in sites.read_text().splitlines()[1:])
-    total = table.d0 + table.d1 + table.d2
-    assert dict(counted) == dict(zip(table.guide.tolist(), total.tolist(), strict=True))
-
-
-def test_sites_of_other_enzymes_have_alignments(files, tmp_path):
-    sites, args = tmp_path / "sites.tsv", ("--pam", "TTTV", "--pam-side", "5p", "-k", 2)
-    done = here("guides", files / "target.fa", files / "genome.fa", *args, "--hits", sites)
-    first, guides = sites.read_text().splitlines()[1].split("\t"), done.out.decode()
-    assert done.status == 0 and len(first[7]) == 24 and f"\t{first[3]}\t" in guides
-    assert all(line.endswith("\t") for line in guides.splitlines()[1:])  # no specificity
-
-
 def test_best_are_the_most_specific(files):
     args = (files / "target.fa", files / "genome.fa", 3)
     every, best = (kmatch.guides(*args, best=n, device="cpu") for n in (None, 5))
@@ -120,26 +86,3 @@ def test_regions_of_the_target(files):
     whole = kmatch.guides(*args, device="cpu")
     inside = kmatch.guides(*args, regions=[("gene", 100, 300)], device="cpu")
     assert rows(inside) == [row for row in rows(whole) if row[1] >= 100 and row[2] <= 300]
-
-
-@pytest.mark.parametrize(
-    ("options", "part"),
-    [
-        (("--pam", "GGGGGGGGGGGGGGGGG"), "there is no guide: no 20 letters"),
-        (("--length", 390, "--pam", "NNNNNNNNNNNNNNNNNN"), "there is no guide"),
-        (("--pam", "TTTV", "--score", "cfd"), "scores are for Cas9"),
-        (("--format", "bed", "--columns", "guide"), "--columns is for columns of TSV"),
-        (("--columns", "guide,what"), "there is no column 'what'"),
-    ],
-)
-def test_hopeless_input_gets_a_line(files, options, part):
-    assert part in refused("guides", files / "target.fa", files / "genome.fa", "-k", 2, *options)
-
-
-def test_one_input_is_standard_input(files):
-    for arguments, names in {
-        ("-", files / "genome.fa", "--variants", "-"): "TARGET and --variants",
-        ("-", "-"): "TARGET and GENOME",
-        (files / "target.fa", "-", "--annotate", "-"): "GENOME and --annotate",
-    }.items():
-        assert f"only one of {names} can be" in refused("guides", *arguments, "-k", 1)

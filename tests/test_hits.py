@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.searches import GENOME, TEXT, call, hooked, packed
+from support.searches import GENOME, TEXT, call, hooked
 
 import kmatch
 
@@ -143,13 +143,6 @@ class TestHits:
         frame = hits[4:9].to_dataframe()
         assert list(frame) == [*kmatch.Hit._fields, "cigar", "match"]
         assert frame["cigar"].tolist() == hits.cigar.tolist()[4:9]
-
-    def test_names_of_a_packed_genome(self):
-        genome = packed([(f"r{i}", "ACGT" * i) for i in range(40)], length=64, halo=64, words=1)
-        found = call(kmatch.hamming, genome, "ACGTACGT", 0, strand="+")
-        assert len(found.batches) > 1
-        order = np.argsort(found.start, kind="stable")
-        assert lines(found[order]) == [lines(found)[number] for number in order]
 
 
 UNLIKE = [

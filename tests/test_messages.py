@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from support.commands import KMATCH, failed, fasta, here, process, random_letters, shell
+from support.commands import failed, fasta, here, random_letters, shell
 
 from kmatch.cli.messages import MESSAGE, WORD, one_line, shorten
 from kmatch.results.output import open_output
@@ -122,33 +122,6 @@ def test_the_machine_is_not_an_input_or_output(tmp_path, genome, monkeypatch, pl
     failed(here("hamming", genome, *SEARCH, *output), "a defect of kmatch: TypeError", "--debug")
 
 
-def test_what_numba_cannot_do(genome):
-    def search(layer, *words):
-        environment = os.environ | {"NUMBA_THREADING_LAYER": layer}
-        return process("hamming", genome, *SEARCH, *words, "--device", "cpu", env=environment)
-
-    assert search("nonsense").status == 0  # the engine has threads of its own
-    failed(search("nonsense", "--algorithm", "pmasm"), "the machine", "nonsense")
-
-
-def test_a_library_that_cannot_be_loaded(genome):
-    code = """
-import sys
-class Finder:
-    def find_spec(self, name, path=None, target=None):
-        if name == "llvmlite.binding":
-            raise OSError("libllvmlite.so: failed to map segment")
-sys.meta_path.insert(0, Finder())
-from kmatch.cli.main import main
-main(sys.argv[1:])
-"""
-    command = [sys.executable, "-c", code, *KMATCH[3:], "hamming", genome, *map(str, SEARCH)]
-    done = subprocess.run(command, capture_output=True, timeout=60)
-    assert done.returncode == 1 and done.stdout == b""
-    said = "kmatch: error: the machine: libllvmlite.so: failed to map segment; --debug shows where"
-    assert done.stderr.decode() == said + "\n"
-
-
 def test_an_unbuffered_stream_is_written_whole(monkeypatch):
     class Stingy(io.RawIOBase):
         data = b""
@@ -165,9 +138,3 @@ def test_an_unbuffered_stream_is_written_whole(monkeypatch):
     with open_output() as handle:
         handle.write(b"0123456789" * 10)
     assert stream.data == b"0123456789" * 10 and not stream.closed
-
-
-def test_a_closed_pipe_is_quiet(genome):
-    script = 'set -o pipefail; "$@" | head -n 1'
-    result = shell(script, "hamming", genome, "-p", "ACGT", "-k", 3)
-    assert result.err == b"" and result.out.count(b"\n") == 1

@@ -2,10 +2,8 @@
 
 import gzip
 import os
-import shutil
 import signal
 import stat
-import subprocess
 import threading
 from contextlib import contextmanager
 
@@ -250,29 +248,6 @@ def test_named_pipe(folder, tables):
     assert stat.S_ISFIFO(os.stat("pipe").st_mode)
 
 
-@pytest.mark.skipif(shutil.which("bedtools") is None, reason="bedtools is not installed")
-def test_bedtools_takes_the_rows(folder):
-    def bedtools(*words):
-        done = subprocess.run(["bedtools", *words], capture_output=True, timeout=60)
-        assert (done.returncode, done.stderr) == (0, b"")
-        return [line.split("\t") for line in done.stdout.decode().splitlines()]
-
-    here(*SEARCH, "-o", "hits.bed")
-    rows = [line.split("\t") for line in (folder / "hits.bed").read_text().splitlines()]
-    found = bedtools("sort", "-i", "hits.bed")
-    assert [row[:2] for row in found] == [row[:2] for row in rows]
-    assert sorted(found) == sorted(rows)
-    merged = bedtools("merge", "-s", "-i", "hits.bed")
-    one, other = (
-        {(r[0], i) for r in of for i in range(int(r[1]), int(r[2]))} for of in (rows, merged)
-    )
-    assert one == other
-    (folder / "region.bed").write_text("chr1\t1000\t1500\n")
-    found = bedtools("intersect", "-u", "-wa", "-a", "hits.bed", "-b", "region.bed")
-    assert found == [r for r in rows if r[0] == "chr1" and int(r[1]) < 1500 and int(r[2]) > 1000]
-    assert 0 < len(found) < len(rows)
-
-
 # Outputs never take the place of inputs or of each other, and their suffix names a format
 
 FILES_AND_K = ("genome.fa", "patterns.txt", "-k", 1)
@@ -351,15 +326,3 @@ def test_devices_take_any_number_of_outputs_and_any_suffix():
     assert shell(script, "hamming", "genome.fa", "-", "-k", 1).status == 0
     os.symlink("/dev/null", "null.csv")
     assert here("hamming", *FILES_AND_K, "-o", "null.csv") == (0, b"", b"")
-
-
-def test_a_suffix_that_names_no_format():
-    for command, words in COMMANDS.items():
-        more = ("h.sam", "h.gff3", "h.gff.gz") if command in ("primer", "pcr") else ()
-        for name in ("h.xls", "h.xls.gz", "h.bam", "h.tsv.bz2", "a.chr1", *more):
-            refused(here(command, *words, "-o", name), name, ".tsv")
-            assert not os.path.exists(name)
-    words = ("missing.fa", "missing.txt", "-k", 1)  # of which nothing is read before
-    for output in ("hits.xls", "missing.txt"):
-        assert here("hamming", *words, "-o", output).status == 2
-    assert here("multi", *words, "-o", "a.bed", "--summary", "a.bed").status == 2

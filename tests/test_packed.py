@@ -10,8 +10,8 @@ from zlib import crc32
 
 import numpy as np
 import pytest
-from support.commands import KMATCH, compressed, failed, fasta, here, misused, random_letters
-from support.searches import hooked, packed
+from support.commands import KMATCH, compressed, failed, fasta, here, random_letters
+from support.searches import hooked, packed, rows
 
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
@@ -86,23 +86,22 @@ def test_a_search_that_needs_more_unpacks(length, k, monkeypatch):
     same(hamming, records, layout, ["ACGTAC", "NRY"], 1, chunk_length=200)
 
 
-# Names, sizes
-
-NAMES = ["chr1", "a name with spaces", "gi|1|é→☃", "\udcff not UTF-8", "chr1"]
-
-
-@pytest.mark.filterwarnings("ignore:.*two records or more")
-def test_names():
-    records = [(name, "ACGT" * i) for i, name in enumerate(NAMES)]
-    hits = kmatch.hamming(packed(records), ["ACG"], 0, strand="+")
-    assert hits.record.tolist() == [name for i, name in enumerate(NAMES) for _ in range(i)]
-
-
-@pytest.mark.parametrize("records", [[], [("a", "")], [("a", ""), ("b", "")]])
-def test_no_letters(records):
-    for layout in (TINY, {}):
-        genome = packed(records, **layout)
-        assert len(kmatch.hamming(genome, ["ACG"], 1)) == len(kmatch.edit(genome, ["ACG"], 1)) == 0
+def test_chunks_outside_of_regions_are_left_out(monkeypatch):
+    length = 40_000
+    records = [(f"r{number}", random_letters(length, number)) for number in range(12)]
+    records.insert(5, ("repeat", "AC" * (length // 2)))
+    genome = kmatch.Genome.from_records(records)
+    stored = packed(records, length=3 * length // 2, halo=64, gap=16)
+    checked = []
+    monkeypatch.setattr(stored.file, "check", checked.append)
+    regions = [("r2", 10_000, length), ("repeat", 0, length), ("r11", 0, 30_000)]
+    for search in (kmatch.hamming, kmatch.edit):
+        checked.clear()
+        pattern = ["ACACACACAC", records[2][1][20_000:20_020]]
+        expected = rows(search(genome, pattern, 1, device="cpu", regions=regions))
+        assert rows(search(stored, pattern, 1, device="cpu", regions=regions)) == expected
+        assert len({hit[0] for hit in expected}) > 1
+        assert 0 < len(checked) < len(stored.file.lengths)
 
 
 @pytest.mark.parametrize(
@@ -212,15 +211,6 @@ def test_pipes_and_compression(genome, tmp_path):
     assert here("pack", tmp_path / "named", "-o", tmp_path / "again").status == 0
     assert (tmp_path / "again").read_bytes() == data
     failed(here("edit", "-", *PATTERNS, "-k", 2, stdin=data[:-1]), "standard input: the packed")
-
-
-def test_wrong_usage(genome, tmp_path):
-    other = os.path.join(genome.parent, ".", "genome.fa")
-    for arguments in (("-",), (genome, "-o", genome), (genome, "-o", other)):
-        misused(here("pack", *arguments))
-    genome.write_bytes(genome.read_bytes() + b">\nACGT\n")
-    failed(here("pack", genome), "has no name")
-    assert [path.name for path in tmp_path.iterdir()] == ["genome.fa"]
 
 
 # Files that are cut, changed or of a newer version

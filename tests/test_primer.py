@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from Bio.SeqUtils import MeltingTemp, gc_fraction
 from support.cases import named
-from support.commands import random_letters
+from support.commands import fasta, here, random_letters
 from support.differences import related
 from support.searches import primer, settings
 from support.searches import primer_rows as rows
@@ -210,3 +210,23 @@ def test_progress_goes_up_to_the_size(tmp_path):
     )
     assert told == sorted(told) and len(told) >= 10
     assert told[-1] == (path.stat().st_size, path.stat().st_size)
+
+
+def test_the_command(tmp_path, monkeypatch):
+    """Regions do not depend on what becomes of the primers, and each file may be piped."""
+    monkeypatch.chdir(tmp_path)
+    target = named(random_letters(150, 1), "GGNACC" + "AATGG" * 6, "")
+    background = named(target[0][1][40:60] + random_letters(200, 2), "", "AATGG" * 9)
+    for name, texts in (("target.fa", target), ("background.fa", background)):
+        (tmp_path / name).write_bytes(fasta(texts))
+    words = ["primer", "target.fa", "background.fa", "-k", 4]
+    found = here(*words, "--regions", "r.bed", "--gc", 1, 1, "--tm", 20.05, 40.05)
+    primer(target, background, 4).regions_to_bed("python.bed")
+    assert found.status == 0
+    assert (tmp_path / "r.bed").read_bytes() == (tmp_path / "python.bed").read_bytes() != b""
+    whole = here(*words)
+    for place in (1, 2):
+        piped, data = [*words[:place], "-", *words[place + 1 :]], (tmp_path / words[place])
+        assert here(*piped, stdin=data.read_bytes()) == whole
+    bed = naive.primers_bed(target, 4, naive.primers(target, background, 4))
+    assert whole == (0, bed.encode(), b"") and bed.count("\n") > 100

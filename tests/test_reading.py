@@ -22,11 +22,9 @@ from support.commands import (
     twobit,
 )
 
-import kmatch
 from kmatch.sequences.fasta import read_fasta, read_fastq
 from kmatch.sequences.others import read_regions
 from kmatch.sequences.patterns import load_patterns, read_patterns
-from kmatch.sequences.primer_pairs import load_pairs
 from kmatch.sequences.records import whole_records, whole_stretches
 
 LETTERS = random_letters(3_000)
@@ -136,19 +134,6 @@ def test_standard_input_of_a_process(tmp_path, expected, name):
     patterns = file_with(tmp_path, "patterns", "\n".join(PANEL).encode())
     result = process("hamming", "-", patterns, "-k", 1, "--format", "tsv", stdin=WRITTEN[name])
     assert result == (0, expected, b"")
-
-
-def test_gaps_and_iupac_letters_are_text():
-    text = "ACGT-ACGT.ACGT*ACGTRYSWKMBDHVNXU>ACGT"
-    search = ("-p", "ACGT", "-k", 0, "--strand", "+")
-    for genome in (text, text.lower()):
-        result = here("hamming", "-", *search, stdin=f">r\n{genome}\n".encode())
-        assert result.out.count(b"r\t") == 5 and result.err == b""
-    search = ("-p", "AACGT", "-k", 1, "--strand", "+", "--format", "tsv")
-    result = here("hamming", "-", *search, stdin=f">r\n{text}\n".encode())
-    assert result.out.endswith(b"r\t32\t37\tAACGT\t1\t+\t1X4=\tNACGT\n")
-    with_python = kmatch.Genome.from_records([("r", text)])
-    assert len(kmatch.hamming(with_python, ["ACGT"], 0, strand="+")) == 5
 
 
 # Blocks and parts
@@ -280,12 +265,6 @@ def test_a_panel_is_a_sequence():
     assert len(panel) == 3 and not len(panel[:0]) and panel.begins.tolist() == [0, 4, 6, 9]
     with pytest.raises(IndexError):
         panel[3]
-
-
-def test_a_header_line_above_primer_pairs(tmp_path):
-    for header in ("name\tforward\treverse", "Pair\tF\tR", "id\tFwd primer\tRev primer"):
-        path = file_with(tmp_path, "primers", f"{header}\npair\tACGT\tGGTA\n".encode())
-        assert load_pairs(path).primers.names == ["pair_F", "pair_R"]
 
 
 def test_a_region_of_a_record_named_like_a_comment(tmp_path):

@@ -10,7 +10,7 @@ from fuzzing.damage import FORMATS, damaged
 from fuzzing.searches import COMPRESSED, GENOMES, PAIRS, PANELS, PATCHES, Search, most
 from kmatch.published.registry import PUBLISHED
 
-LETTERS, IUPAC = "ACGTUNRYacgtn-", "ACGTURYSWKMBDHVN"
+LETTERS, IUPAC = "ACGTUNRYSWKMBDHVXacgtnrx-.*", "ACGTURYSWKMBDHVN"
 COST = 100_000  # letters of text times letters of patterns that an oracle is asked for
 BOUNDS = ("max_mismatches", "max_insertions", "max_deletions")
 PAMS = ("NGG", "NAG", "TTTV", "GATC", "N", "RY", "NNNNA", "nrg")

@@ -17,15 +17,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+import kmatch
 from support.commands import here
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 EXAMPLES = ROOT / "examples"
+GOLDEN = ROOT / "tests" / "golden"
 DOCUMENTS = [README, *sorted((ROOT / "docs").glob("*.md")), EXAMPLES / "README.md"]
 TOOLS = {"bedtools", "samtools", "seqkit", "fuzznuc", "cutadapt", "cas-offinder", "guidescan"}
 TOOLS |= {"snakemake"}
-MODULES = {name: name for name in ("sassy", "edlib", "pandas")}
+MODULES = {name: name for name in ("sassy", "edlib", "pandas")} | {"plot": "matplotlib"}
 MODULES |= {"examples/primers/run.sh": "primer3", "examples/cluster/local.py": "distributed"}
 REAL = Path(os.environ.get("KMATCH_TEST_DATA", ROOT.parent / "shared" / "data"))
 REAL_FILES = {  # that documents name, where they are
@@ -54,11 +56,14 @@ class Block(NamedTuple):
         return sorted(MODULES.get(word, word) for word in words if not there[word])
 
     def run(self, folder: Path) -> str:
-        """The block with what its commands print now, in the folder, which is the current one."""
-        said = []
+        """The block with what its commands print now, in the folder, which is the current one: on
+        standard output, in golden files on standard error behind it, and how they end if not well.
+        """
+        said, whole = [], self.document.parent == GOLDEN
         for part in re.split(r"^(?=\$ )", self.text, flags=re.M):
             if command := re.match(r"\$ ((?:.*\\\n)*.*\n)", part):
-                said += [command[0], output(command[1].replace("\\\n", "").strip(), folder)]
+                line = command[1].replace("\\\n", "").strip()
+                said += [command[0], output(line, folder, whole)]
         return "".join(said)
 
 
@@ -86,23 +91,20 @@ def furnish(folder: Path) -> Path:
     return folder
 
 
-def output(line: str, folder: Path) -> str:
-    """What a command prints on standard output."""
+def output(line: str, folder: Path, whole: bool) -> str:
+    """What a command prints on standard output; whole: on both streams, and its status."""
     if line.startswith("kmatch ") and not SHELL.search(line):
-        done = here(*shlex.split(line)[1:])
-        assert done.status == 0, done.err.decode()
-        return done.out.decode()
-    bash = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {line}"],
-        cwd=folder,
-        env=os.environ | paths(folder),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert bash.returncode in (0, 141), (line, bash.stderr)  # 141: `head` had enough
-    return bash.stdout
+        status, out, err = here(*shlex.split(line)[1:])
+    else:
+        command, env = ["bash", "-c", f"set -o pipefail; {line}"], os.environ | paths(folder)
+        how = {"env": env, "stdin": subprocess.DEVNULL, "capture_output": True, "timeout": 120}
+        bash = subprocess.run(command, cwd=folder, **how)
+        status, out, err = bash.returncode % 141, bash.stdout, bash.stderr  # `head` had enough
+    if whole:
+        said = out.decode() + err.decode() + (f"[status {status}]\n" if status else "")
+        return said.replace(f"VN:{kmatch.__version__}", "VN:x")
+    assert status == 0, (line, err.decode())
+    return out.decode()
 
 
 def paths(folder: Path) -> dict[str, str]:
