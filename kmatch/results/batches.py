@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from itertools import chain, groupby, pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -25,10 +25,11 @@ from kmatch.jit.entries import entry
 from kmatch.results.melting import gc_fractions, melting_temperatures
 from kmatch.sequences.chunks import Spans
 
-number_texts = entry(
-    "kmatch.results.kernels:number_texts", tuple[Longs, Bytes, Longs, Longs, Longs]
+spell_runs = entry(
+    "kmatch.results.kernels:spell_runs", tuple[Longs, Bytes, Longs, Longs, Longs, Longs, Bytes]
 )
 
+SLOTS = 1 << 12  # for different CIGARs, at first
 SEEN = "ACGTN-+"  # at a letter of an oligo: a base, another letter, none, or more behind it
 ENDLESS = 1 << 62  # letters of a linear record, as far as its origin goes
 WHOLE = (
@@ -66,13 +67,14 @@ class Texts(NamedTuple):
 
     def cigars(self) -> Objects:
         """The CIGAR of each text, whose letters are alignment columns; equal ones are one str."""
-        many = len(self.ends) - 1
-        slots, which = np.full(2 << many.bit_length(), -1), np.empty(many, np.int64)
-        distinct = np.empty(many, np.int64)
-        count = number_texts(self.ends, self.letters, slots, which, distinct)
-        runs = (groupby(word) for word in take_texts(self, distinct[:count]).words())
-        words = ["".join(f"{len([*run])}{op}" for op, run in each) for each in runs]
-        return np.array([*words, ""], object)[which]
+        which, texts = np.empty((2, len(self.ends) - 1), np.int64)
+        begins, out = np.empty(len(self.ends), np.int64), np.empty(2 * len(self.letters), np.uint8)
+        count, slots = -1, SLOTS
+        while count < 0:
+            table, slots = np.full(slots, -1), 8 * slots
+            count = spell_runs(*self, table, texts, which, begins, out)
+        begins = begins[: count + 1]
+        return np.array([*Texts(begins, out[: begins[-1]]).words(), ""], object)[which]
 
 
 @dataclass(frozen=True)

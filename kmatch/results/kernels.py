@@ -40,28 +40,33 @@ def put_runs(out, at, ops, first, last):
 
 
 @kernel
-def number_texts(ends, letters, slots, which, distinct):
-    """Number texts by their letters, equal ones alike; returns how many numbers there are.
+def spell_runs(ends, letters, slots, texts, which, begins, out):
+    """Write the CIGAR of each different text; returns how many there are, −1 if more than half of
+    the slots.
 
-    slots: int64[2^s], of more than n, all −1; which: int64[n], the number of each text, and
-    distinct: int64[n], the first text of each number, filled here.
+    ends, letters: Texts of alignment columns; slots: int64[2^s], all −1; texts: int64, the first
+    text of each CIGAR; which: int64[n], the CIGAR of each text; begins, out: Texts of the CIGARs;
+    all filled here.
     """
-    count = 0
+    count = begins[0] = 0
     for i in range(len(which)):
         first, size, code = ends[i], ends[i + 1] - ends[i], FNV_BASIS
         for j in range(first, first + size):
             code = (code ^ letters[j]) * FNV_PRIME
         at = np.int64(code >> np.uint64(20)) & (len(slots) - 1)
         while slots[at] >= 0:
-            other, j = ends[distinct[slots[at]]], 0
-            if ends[distinct[slots[at]] + 1] - other == size:
+            other, j = ends[texts[slots[at]]], 0
+            if ends[texts[slots[at]] + 1] - other == size:
                 while j < size and letters[first + j] == letters[other + j]:
                     j += 1
                 if j == size:
                     break
             at = (at + 1) & (len(slots) - 1)
         if slots[at] < 0:
-            slots[at], distinct[count] = count, i
+            if 2 * count == len(slots):
+                return -1
+            slots[at], texts[count] = count, i
+            begins[count + 1] = put_runs(out, begins[count], letters, first, first + size)
             count += 1
         which[i] = slots[at]
     return count

@@ -8,12 +8,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs, bounds_of, counted_in_rows, gather, ranked
+from kmatch.arrays import Bytes, Longs, bounds_of, counted_in_rows, gather
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.engine import Engine
 from kmatch.engine.geometry import Text
-from kmatch.engine.queries import difference_query
-from kmatch.engine.types import MATCH, NO_COLUMNS, Columns, Ends, Traced, View, make_columns
+from kmatch.engine.queries import DifferenceQuery, difference_query
+from kmatch.engine.types import (
+    MATCH,
+    Columns,
+    Constraints,
+    Ends,
+    Traced,
+    View,
+    make_columns,
+)
 from kmatch.engine.workers import slabs
 from kmatch.errors import InputError
 from kmatch.genome import Genomes
@@ -22,10 +30,9 @@ from kmatch.search.chunks import NO_LETTERS
 from kmatch.search.ends import trace
 from kmatch.search.panel import build_reading_panel
 from kmatch.search.query import Query
-from kmatch.search.rules import Rules, make_constraints, rules_of
+from kmatch.search.rules import make_constraints, rules_of
 from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.circles import Circles
-from kmatch.sequences.patterns import PatternSet
 from kmatch.sequences.records import Stretch, gathered
 
 NEAR = 20  # bits of a position, of which stretches that differ in others are read one by one
@@ -132,7 +139,11 @@ def with_alignments(
     """The HitBatches of a Query; what has no alignments yet is aligned with the letters between its
     ends. Raises InputError for a genome that is not the same any more."""
     reach = max((int((batch.end - batch.start).max(initial=1)) for batch in batches), default=1)
+    k = max((int(batch.distance.max(initial=0)) for batch in batches), default=0)
     texts, rules = GenomeTexts(genomes, reach), rules_of(query)
+    panel = build_reading_panel(query.patterns, "both", rules.leads)
+    search = difference_query(panel.letters, np.full(len(panel.lengths), k))
+    sought = search, make_constraints(rules, panel, k)
     engine = choose_engine("cpu", threads)
     for batch in batches:
         if batch.columns is None and len(batch):
@@ -141,33 +152,43 @@ def with_alignments(
             for first in range(0, len(order), ROWS):
                 hits = batch.picked(order[first : first + ROWS])
                 text = texts.read(batch.origin.number, hits.record, hits.start, hits.end)
-                columns = _columns(hits, text, query.patterns, rules, engine)
+                columns = _columns(hits, text, sought, rules.reach, engine)
                 if columns is None:
                     raise _changed(genomes, batch.origin.number)
                 parts.append(columns)
-            batch = replace(batch, columns=take_rows(join_rows(parts), np.argsort(order)))
+            columns = join_rows(parts)
+            if (np.diff(order) < 0).any():
+                columns = take_rows(columns, np.argsort(order))
+            batch = replace(batch, columns=columns)
         yield batch
 
 
 def _columns(
-    hits: HitBatch, text: Texts, patterns: PatternSet, rules: Rules, engine: Engine
+    hits: HitBatch,
+    text: Texts,
+    sought: tuple[DifferenceQuery, Constraints],
+    reach: int,
+    engine: Engine,
 ) -> Columns | None:
-    """The Columns of hits and their text on the forward strand; None where they do not fit it."""
-    used, number = ranked(hits.pattern)
-    panel = build_reading_panel(patterns.take(used), "both", rules.leads)
-    query, k = number + len(used) * hits.minus.astype(np.int64), int(hits.distance.max())
-    search = difference_query(panel.letters, np.full(len(panel.lengths), k))
+    """The Columns of hits and their text on the forward strand; None where they do not fit it.
+
+    sought: what was searched for, of all patterns on both strands; reach: letters of the PAM.
+    """
+    search, constraints = sought
+    query = hits.pattern + len(search.limits) // 2 * hits.minus.astype(np.int64)
     begin, last = text.ends[:-1], text.ends[1:] - 1
-    backward = panel.letters.backward[query] != 0
-    anchor = np.where(backward, begin + rules.reach, last - rules.reach)
+    backward = search.reading.backward[query] != 0
+    anchor = np.where(backward, begin + reach, last - reach)
     ends = Ends(anchor, query, hits.distance.astype(np.int64), np.where(backward, last, begin))
     traced = Traced(*np.empty((3, len(hits)), np.int64))
     view = View(NO_TEXT, encode_text(text.letters), NO_LETTERS, len(text.letters))
-    given = view, search, make_constraints(rules, panel, k), ends, traced
-    engine.workers.run(trace, slabs(len(hits)), *given, NO_COLUMNS)
-    found = make_columns(traced.size, np.diff(text.ends))
-    engine.workers.run(trace, slabs(len(hits)), *given, found)
-    differences = counted_in_rows(found.ops != MATCH, found.op_ends)
+    letters = np.diff(text.ends)
+    found = make_columns(letters + ends.distance, letters)  # the most that there may be
+    engine.workers.run(trace, slabs(len(hits)), view, *sought, ends, traced, found)
+    written = found.op_ends[:-1] if constraints.leads else found.op_ends[1:] - traced.size
+    op_ends = bounds_of(traced.size)
+    found = found._replace(op_ends=op_ends, ops=gather(found.ops, written, op_ends))
+    differences = counted_in_rows(found.ops != MATCH, op_ends)
     if (differences != hits.distance).any() or (traced.other != ends.limit).any():
         return None
     return found
