@@ -7,27 +7,29 @@ forked, which threads and CUDA would not survive.
 import os
 import signal
 import warnings
-from collections.abc import Iterator
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from contextlib import suppress
-from itertools import zip_longest
 from multiprocessing import get_context, parent_process
 from threading import Thread
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
-
-import numpy as np
+from typing import Any
 
 from kmatch.engine.cpu import engine  # noqa: F401  with what names kernels
 from kmatch.engine.devices import choose_engine
 from kmatch.errors import DeviceError, KmatchError, KmatchWarning
-from kmatch.jit.entries import ahead
+from kmatch.jit.entries import ahead, example, take
 from kmatch.results import scores, writer  # noqa: F401
 from kmatch.search import alignments, windows  # noqa: F401
 from kmatch.sequences.records import Progress
 from kmatch.threads import cores
 
 CUDA_MEMORY = 1 << 30  # bytes of a GPU's free memory for each process, which takes half of them
-LONGEST = ("trace", "scan_edit", "extend_tile", "scan_lookup", "scan", "constrained_distances")
+
+# Those of the CPU that compile for longest, up to 14 s.
+LONGEST = (
+    *("kmatch.engine.cpu.primer_kernels:extend_tile", "kmatch.engine.trace:trace"),
+    *("kmatch.engine.cpu.edit:scan_edit", "kmatch.engine.cpu.lookup:scan_lookup"),
+    *("kmatch.engine.cpu.hamming:scan", "kmatch.engine.trace:constrained_distances"),
+)
 
 
 def compile_all(on_progress: Progress | None = None) -> list[str]:
@@ -37,24 +39,18 @@ def compile_all(on_progress: Progress | None = None) -> list[str]:
     made or kept.
     """
     workers = cores()
-    kernels = {"cpu": sorted(ahead, key=lambda name: name.split(":")[1] not in LONGEST)}
+    names = [("cpu", name) for name in LONGEST]
     with suppress(DeviceError):
         choose_engine("cuda")
         from kmatch.engine.cuda import ahead as on_gpu
         from kmatch.engine.cuda import driver
 
-        kernels["cuda"] = [*on_gpu.kernels(driver.copies_in_background())]
+        names += [("cuda", name) for name in on_gpu.kernels(driver.copies_in_background())]
         workers = max(min(workers, driver.memory()[0] // CUDA_MEMORY), 1)
-    # Those that take longest come first, of either device.
-    turns = zip_longest(*([(device, name) for name in names] for device, names in kernels.items()))
-    names = [name for turn in turns for name in turn if name]
+    names += [("cpu", name) for name in ahead if name not in LONGEST]
     try:
         with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_begin) as pool:
-            running = [pool.submit(compile_kernel, *name) for name in names]
-            for done, kernel in enumerate(as_completed(running), 1):
-                if kernel.exception():
-                    pool.shutdown(cancel_futures=True)
-                kernel.result()
+            for done, _ in enumerate(pool.map(compile_kernel, *zip(*names, strict=True)), 1):
                 if on_progress:
                     on_progress(done, len(names))
     except (BrokenExecutor, OSError):  # no processes here, or no memory for all of them
@@ -62,7 +58,7 @@ def compile_all(on_progress: Progress | None = None) -> list[str]:
             compile_kernel(*name)
     except KmatchWarning as warning:
         raise KmatchError(str(warning)) from None
-    return [*kernels]
+    return sorted({device for device, _ in names})
 
 
 def _begin() -> None:
@@ -86,24 +82,9 @@ def compile_kernel(device: str, name: str) -> None:
         on_gpu.compile_kernel(name)
         return
     kernel, types = ahead[name]
+    kinds: list[Any] = []
+    take(example(types), kinds, [])
     try:
-        kernel.open(tuple(kinds_of(types)))
+        kernel.open(tuple(kinds))
     except Exception as error:  # some of which other processes cannot raise
         warnings.warn(f"not compiled ahead: {name}: {error}", KmatchWarning, stacklevel=2)
-
-
-def kinds_of(annotation: Any) -> Iterator[Any]:
-    """The kinds (see `kmatch.jit.entries.take`) of arguments that are annotated so."""
-    origin, parts = get_origin(annotation), get_args(annotation)
-    if origin is Annotated:  # with an array's dimensions, or with its dtype
-        array, more = parts
-        yield from (more, 1) if isinstance(more, np.dtype) else (next(kinds_of(array)), more)
-    elif origin is np.ndarray:
-        yield from (np.dtype(get_args(parts[1])[0]), 1)
-    elif issubclass(origin or annotation, tuple):
-        fields = parts or get_type_hints(annotation, include_extras=True).values()
-        yield from (origin or annotation, len(fields))
-        for field in fields:
-            yield from kinds_of(field)
-    else:
-        yield annotation

@@ -12,16 +12,19 @@ import pytest
 from numba import types
 
 from kmatch.engine.cuda import ahead, driver, edit, hamming, primer
-from kmatch.engine.cuda.ahead import BYTES, INT, INTS, NUMBERS, SHORTS, TABLE, WORDS, bundle
 from kmatch.jit import folders
 from kmatch.published.cuda import pmasm2017
 
 OLDEST = "the oldest"
 CAPABILITIES = [OLDEST, (9, 0)]  # what kernels do differently begins between them, at (8, 0)
 OLD = [driver.OLDEST, (6, 0), (7, 0), (7, 5)]  # CUDA 13 compiles for none below (7, 5)
-WORD = types.uint64
+INT, WORD, TABLE = types.int64, types.uint64, types.int32[:, ::1]
+BYTES, SHORTS, INTS, NUMBERS, WORDS = (
+    kind[::1] for kind in (types.uint8, types.uint32, types.int32, INT, WORD)
+)
 PANEL = (BYTES, SHORTS, INT, INT, INT, INT, TABLE)
-STATE = (BYTES, WORDS, bundle(pmasm2017.ShiftAdd, WORD, WORD, WORD, INT, INT, INT), INTS)
+SHIFT_ADD = types.BaseTuple.from_types([WORD] * 3 + [INT] * 3, pmasm2017.ShiftAdd)
+STATE = (BYTES, WORDS, SHIFT_ADD, INTS)
 SHUFFLE = (BYTES, BYTES, INTS, TABLE, INT, INT, types.int32[:, :, ::1], INTS)
 PUBLISHED = "published.cuda"
 FEUSER, LIU, NAKANO, PMASM, WSPASM = (
@@ -133,7 +136,7 @@ def test_kernels_are_kept(tmp_path, monkeypatch):
     for rows in (8, 8, 12):
         edit.make_scan.cache_clear()
         kernel = edit.make_scan(rows, 6)
-        kernels.append(kernel.compile(ahead.EDIT).inspect_asm((9, 0)))
+        kernels.append(kernel.compile(ahead.signature(ahead.EDIT)).inspect_asm((9, 0)))
     assert bind.call_count == 2 and kernels[0] == kernels[1] != kernels[2]
     assert len(list(tmp_path.glob("*/engine.cuda.edit.kernel.*.kernel"))) == 2
 

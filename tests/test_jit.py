@@ -210,7 +210,7 @@ def test_arguments_are_told_apart():
     ):
         seen.append([])
         take(value, seen[-1], words)
-    spelled = {" ".join(map(entries._spell, kinds)) for kinds in seen}
+    spelled = {" ".join(entries.spell(kinds)) for kinds in seen}
     assert len({tuple(kinds) for kinds in seen}) == len(spelled) == len(seen)
     assert words[:4] == [1, 1, -(2**63), -1]
     for value in (numbers[::2], numbers.reshape(2, 2).T, 0.5, None, "text"):

@@ -34,11 +34,12 @@ class CudaCache:
         self._function, self._compiler = function, compiler
 
     def _place(self, signature: Any, codegen: Any) -> tuple[str, str]:
-        """(file, key) of what is compiled for a signature."""
-        made = spell(self._function)
-        key = "\n".join((made, str(signature), str(codegen.magic_tuple()), self._compiler))
-        module = self._function.__module__.removeprefix("kmatch.")
-        return f"{module}.{self._function.__name__}.{folders.short(key)}.kernel", key
+        """(file, key) of what is compiled for a signature: beside sources it depends on numbers,
+        constants of the functions around it."""
+        function = self._function
+        constants = [int(cell.cell_contents) for cell in function.__closure__ or ()]
+        made_of = function.__qualname__, constants, signature, codegen.magic_tuple()
+        return folders.place(function.__module__, function.__name__, *made_of, self._compiler)
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """What was compiled for a signature, None where nothing is kept."""
@@ -59,13 +60,3 @@ class CudaCache:
             report(self._function.__name__, repr(error))
         else:
             folders.keep(*place, content)
-
-
-def spell(value: Any) -> str:
-    """What the code of a function depends on beside sources: the numbers, and functions of such,
-    that are constants of the functions around it."""
-    function = getattr(value, "py_func", value)
-    if not isinstance(function, FunctionType):
-        return repr(value)
-    constants = (spell(cell.cell_contents) for cell in function.__closure__ or ())
-    return f"{function.__module__}.{function.__qualname__}({', '.join(constants)})"

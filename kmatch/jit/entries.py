@@ -9,11 +9,11 @@ Where there is no such object, and none can be made, the kernel is called as Num
 import ctypes
 import os
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache, cached_property
 from importlib import import_module
 from threading import RLock
-from typing import Any
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -96,17 +96,15 @@ class Entry:
     def _load(self, kinds: tuple[Any, ...]) -> Call:
         if asked := next(filter(os.environ.get, SETTINGS), None):
             raise Unfit(f"{asked} is set")
-        key = f"{self.module} {self.name} {' '.join(map(_spell, kinds))}"
-        digest = folders.short(key)
+        file, key = folders.place(self.module, self.name, *spell(kinds))
 
         def compile_object() -> bytes:
             from kmatch.jit.kernels import compile_object
 
             report(self.name)
-            return compile_object(self.kernel, kinds, f"kmatch_{digest}")
+            return compile_object(self.kernel, kinds, file)
 
-        file = f"{self.module.removeprefix('kmatch.')}.{self.name}.{digest}.kernel"
-        return load(folders.find_or_make(file, key, compile_object), f"kmatch_{digest}")
+        return load(folders.find_or_make(file, key, compile_object), file)
 
 
 def entry(name: str, types: Any) -> Entry:
@@ -129,25 +127,37 @@ def take(value: Any, kinds: list[Any], words: list[int]) -> None:
         kinds += value.dtype, value.ndim
         words.append(value.ctypes.data)
         words += value.shape
-    elif kind is int or kind is np.int64:  # which Numba takes alike
-        kinds.append(int)
-        words.append(int(value))
     elif isinstance(value, tuple):
         kinds += kind, len(value)
         for each in value:
             take(each, kinds, words)
-    elif isinstance(value, bool | np.bool_ | np.integer):
-        kinds.append(kind)
+    elif isinstance(value, int | np.bool_ | np.integer):
+        kinds.append(int if kind is np.int64 else kind)  # which Numba takes alike
         words.append(int(value) - (int(value) >> 63 << 64 if kind is np.uint64 else 0))
     else:
         raise Unfit(f"an argument of {kind}")
 
 
-def _spell(kind: Any) -> str:
-    """A kind in words that are the same in every process."""
-    if isinstance(kind, type):
-        return f"{kind.__qualname__}{getattr(kind, '_fields', '')}"
-    return str(kind)
+def example(annotation: Any) -> Any:
+    """An argument that is annotated so: an empty array, 0 or a tuple of such."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:  # with an array's dimensions, or with its dtype
+        array, more = parts
+        return (
+            np.zeros(0, more) if isinstance(more, np.dtype) else example(array).reshape((0,) * more)
+        )
+    if origin is np.ndarray:
+        return np.zeros(0, get_args(parts[1])[0])
+    if origin is tuple:
+        return tuple(map(example, parts))
+    if issubclass(annotation, tuple):
+        return annotation(*map(example, get_type_hints(annotation, include_extras=True).values()))
+    return annotation(0)
+
+
+def spell(kinds: Iterable[Any]) -> list[str]:
+    """Kinds in words that are the same in every process."""
+    return [f"{kind}{getattr(kind, '_fields', '')}" for kind in kinds]
 
 
 def load(content: bytes, name: str) -> Call:

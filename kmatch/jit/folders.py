@@ -49,8 +49,7 @@ def digest(*versions: str, package: Path = PACKAGE) -> str:
     """
     summary = hashlib.blake2b("\0".join(versions).encode(), digest_size=12)
     for path in kernel_sources(package):
-        with open(package / path, "rb", buffering=0) as handle:
-            content = handle.read()
+        content = (package / path).read_bytes()
         summary.update(b"\0%b\0%d\0%b" % (path.encode(), len(content), content))
     return summary.hexdigest()
 
@@ -185,9 +184,11 @@ def keep(file: str, key: str, content: bytes) -> None:
         )
 
 
-def short(key: str) -> str:
-    """A short name for a key."""
-    return hashlib.blake2b(key.encode(), digest_size=12).hexdigest()
+def place(module: str, name: str, *made_of: object) -> tuple[str, str]:
+    """The file of a kernel, and its key: what it is made of beside sources and versions."""
+    key = "\n".join(map(str, (module, name, *made_of)))
+    short = hashlib.blake2b(key.encode(), digest_size=12).hexdigest()
+    return f"{module.removeprefix('kmatch.')}.{name}.{short}.kernel", key
 
 
 def _check(key: str, content: bytes) -> bytes:

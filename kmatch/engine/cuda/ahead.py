@@ -5,32 +5,24 @@ What is compiled before it is needed: on a GPU by `kmatch info --compile`, witho
 
 from collections.abc import Iterable
 from itertools import product
-from typing import Any
+from typing import Annotated, Any
 
-from numba import types
+import numpy as np
+from numba import typeof
+from numpy.typing import NDArray
 
+from kmatch.arrays import Bytes, Ints, Longs, Planes, Table, Words
 from kmatch.engine.cuda import edit, hamming, primer, primer_tile, text
 from kmatch.engine.cuda.driver import copies_in_background
+from kmatch.jit.entries import example
 
-BYTES, INTS, NUMBERS, WORDS = (
-    kind[::1] for kind in (types.uint8, types.int32, types.int64, types.uint64)
-)
-INT, SHORTS, PLANES = types.int64, types.uint32[::1], types.int8
-TABLE, UNITS = types.int32[:, ::1], types.int64[:, ::1]
-
-
-def bundle(kind: Any, *fields: Any) -> Any:
-    """The type of a NamedTuple whose fields have these types, or are int64 where none are given."""
-    return types.BaseTuple.from_types(fields or [INT] * len(kind._fields), kind)
-
-
-SHAPE, LETTERS = bundle(hamming.Shape), PLANES[::1]
-HAMMING = (WORDS, SHAPE, LETTERS, INTS, WORDS, TABLE, NUMBERS, NUMBERS)
-EDIT = (WORDS, bundle(edit.Shape), PLANES[:, ::1], TABLE, NUMBERS, NUMBERS)
-STRIPS = (*EDIT, INT, WORDS, WORDS, WORDS)
-TARGET = (WORDS, SHORTS, INTS, INTS, UNITS, bundle(primer_tile.Shape), WORDS)
-PRIMER = (*TARGET, INTS, UNITS, NUMBERS)
-FILL = (WORDS, INT, INT, INT, INT, BYTES, WORDS)
+Shorts = NDArray[np.uint32]
+Steps = Annotated[Ints, 2]
+EDIT = Words, edit.Shape, Annotated[Planes, 2], Steps, Longs, Longs
+STRIPS = *EDIT, int, Words, Words, Words
+HAMMING = Words, hamming.Shape, Planes, Ints, Words, Steps, Longs, Longs
+PRIMER = Words, Shorts, Ints, Ints, Table, primer_tile.Shape, Words, Ints, Table, Longs
+FILL = Words, int, int, int, int, Bytes, Words
 
 
 def kernels(pairs: bool = True) -> dict[str, tuple[Any, tuple[Any, ...], tuple[Any, ...]]]:
@@ -44,7 +36,7 @@ def kernels(pairs: bool = True) -> dict[str, tuple[Any, tuple[Any, ...], tuple[A
     primers = product((primer.HEIGHT,), primer.BITS, (primer_tile.WIDTH,))
     tiles = [(bits, hamming.DEEP) for bits in hamming.BITS]
     tiles += [(bits, hamming.BROAD) for bits in hamming.BITS if bits <= hamming.BROAD_BITS]
-    makers: list[tuple[str, Any, Iterable[tuple[Any, ...]], tuple[Any, ...]]] = [
+    makers: list[tuple[str, Any, Iterable[tuple[Any, ...]], Any]] = [
         ("primer", primer_tile.make_extend, primers, PRIMER),
         ("strips", edit.make_strips, strips, STRIPS),
         ("edit", edit.make_scan, short, EDIT),
@@ -52,13 +44,18 @@ def kernels(pairs: bool = True) -> dict[str, tuple[Any, tuple[Any, ...], tuple[A
         ("fill", lambda: text.fill, [()], FILL),
     ]
     return {
-        " ".join(map(str, (name, *kind))): (make, kind, arguments)
-        for name, make, kinds, arguments in makers
+        " ".join(map(str, (name, *kind))): (make, kind, signature(types))
+        for name, make, kinds, types in makers
         for kind in kinds
     }
 
 
+def signature(types: Iterable[Any]) -> tuple[Any, ...]:
+    """Numba's types of arguments that are annotated so."""
+    return tuple(typeof(example(each)) for each in types)
+
+
 def compile_kernel(name: str) -> None:
     """Compile one of the `kernels` for the current GPU, or load it where that has been done."""
-    make, kind, arguments = kernels(copies_in_background())[name]
-    make(*kind).compile(arguments)
+    make, kind, types = kernels(copies_in_background())[name]
+    make(*kind).compile(types)
