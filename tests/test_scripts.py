@@ -1,15 +1,15 @@
 """The measurements on tiny texts, each run whole."""
 
 import json
-import subprocess
 import sys
 from importlib.util import find_spec
 
 import numpy as np
 import pytest
 from bench import cpu, scale, whole
-from harness import common, workloads
-from support.commands import here
+from harness import workloads
+
+import kmatch
 
 SASSY = find_spec("sassy") is not None
 
@@ -19,11 +19,10 @@ def letters_of(count, seed=1):
 
 
 class Runs:
-    """Runs main() of a script in this process, and the kmatch processes that it starts too."""
+    """Runs main() of a script in this process."""
 
     def __init__(self, monkeypatch, folder):
         self._patch, self.folder = monkeypatch, folder
-        monkeypatch.setattr(common, "run", self._run)
         self.genome = self.write("genome.fa", f">r\n{letters_of(4_000)}\n")
         text = workloads.Text("text", np.frombuffer(letters_of(4_000).encode(), np.uint8))
         guides = workloads.guide_panel(text, 3)
@@ -33,12 +32,6 @@ class Runs:
         path = self.folder / name
         path.write_text(content)
         return path
-
-    def _run(self, command, **options):
-        if command[1:3] == ["-m", "kmatch"]:
-            assert here(*command[3:]).status == 0, command
-        else:
-            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
     def main(self, module, *words):
         """The rows that a script writes."""
@@ -57,37 +50,54 @@ def runs(monkeypatch, tmp_path):
     return Runs(monkeypatch, tmp_path)
 
 
-@pytest.mark.parametrize("command", ["hamming", "edit", "multi"])
-def test_searches_in_memory(runs, monkeypatch, command):
-    beside = [("before NGG", 4, 20, 4, "NGG")] if command == "multi" else []
-    monkeypatch.setattr(cpu, "CASES", {command: [("cut", 4, 20, 3), *beside]})
-    rows = runs.main(cpu, command, "--repeat", 1, "--length", 3_000, "--only", "random")
-    assert len(rows) == 1 + len(beside)
-    for row in rows:
-        assert row["letters"] == 3_000 and row["hits"] >= 4 and row["kmatch_s"] > 0
-        assert row.get("equal") == ("yes" if SASSY else None)
+PROGRAM = """#!/bin/sh
+[ "$4" = v1 ] && exit 1
+[ "$3 $5 $7" = "3 1 both" ] || exit 2
+hits=$(cat {hits})
+printf '{{"program": "Sassy", "version": "%s", "build": "native", "simd": "none", "seconds": 1,
+"cpu_seconds": 1, "hits": 9, "forward": %d}}' $4 $hits
+"""
 
 
-def test_whole_processes(runs, monkeypatch):
-    monkeypatch.setattr(whole, "COUNTS", (2,))
-    words = ("--random", 3_000, "--repeat", 1, "--threads", 1, "--repeats", runs.guides)
-    rows = runs.main(whole, *words, runs.genome)
-    panels = [(row["text"], row["panel"]) for row in rows if row["tool"] == whole.EDIT]
-    assert panels == [("random.fa", "2 cut"), ("genome.fa", "2 cut"), ("genome.fa", "3 repeats")]
-    assert all(row["lines"] >= 2 and row["seconds"] > 0 for row in rows)
+def test_searches_in_memory(runs, monkeypatch):
+    cases = [("cut", 4, 20, 3), ("before NGG", 4, 20, 3, "NGG"), ("repeats", 3, 20, 3)]
+    monkeypatch.setattr(
+        cpu, "CASES", [(command, *case) for command in ("edit", "multi") for case in cases]
+    )
+    text = workloads.file_text(runs.genome)
+    panels = [workloads.cut_panel(text, 4), workloads.file_panel(runs.guides)]
+    count = [len(kmatch.edit(runs.genome, panel, 3, strand="+")) for panel in panels]
+    hits, program = runs.folder / "hits", runs.write("sassy.sh", "")
+    program.write_text(PROGRAM.format(hits=hits))
+    program.chmod(0o755)
+    words = ("--genome", runs.genome, "--repeats", runs.guides, "--repeat", 1, "--sassy", program)
+    for number, panel in enumerate(("cut", "repeats")):
+        hits.write_text(str(count[number]))
+        (row,) = (row for row in runs.main(cpu, *words, "--only", panel) if row.get("program"))
+        assert row["search"] == "edit 20,3" and row["panel"].endswith(panel)
+        assert row["equal"] == "yes" and row["program_equal"] and row["cigars_s"] > 0
+        assert row["program"] == "Sassy v2 native none" and row["hits"] >= count[number] > 0
+        assert row.get("package_equal", not SASSY)
+    hits.write_text(str(count[1] + 1))
+    with pytest.raises(AssertionError):  # by the exit status: another number of hits
+        runs.main(cpu, *words, "--only", "repeats")
+    rows = runs.main(cpu, "--length", 3_000, "--repeat", 1, "--threads", 1, 2, "--only", "NGG")
+    assert [row["threads"] for row in rows] == [1, 2, 1, 2] and "equal" not in rows[0]
 
 
-def test_hits_that_only_one_tool_has_are_seen(tmp_path):
-    letters = "A" * 40 + letters_of(200) + "N" + letters_of(200, 2)
-    genome = tmp_path / "genome.fa"
-    genome.write_text(f">r\n{letters}\n")
-    tables = {whole.EDIT: tmp_path / "edit", whole.SASSYS: tmp_path / "sassy"}
-    patterns = ["C" * 20, "G" * 20]
-    tables[whole.EDIT].write_text("r\t100\t120\t" + patterns[1] + "\t950\t-\t1\n")
-    for row, missing in [("r 100 120 1 1 -", 0), ("r 100 121 1 1 -", 0), ("r 101 120 1 1 -", 2),
-                         ("r 100 120 0 1 -", 2), ("r 100 120 1 2 -", 2)]:  # fmt: skip
-        tables[whole.SASSYS].write_text(f"{row}\nr 235 255 0 3 +\n")  # this one holds the N
-        assert len(whole.differing(genome, patterns, tables)) == missing
+def test_whole_processes(runs):
+    words = ("--repeat", 0, "--threads", 1, "--repeats", runs.guides, runs.genome)
+    rows = [
+        row
+        for word in ("16 cut", "repeats", "pairs")
+        for row in runs.main(whole, *words, "--only", word)
+    ]
+    ours = [row for row in rows if row["tool"].startswith("kmatch")]
+    assert [row["tool"].split()[1] for row in ours] == ["edit", "hamming", "multi", "pcr"]
+    assert all(row["hits"] > 2 and row["cpu"] > 0 and row["seconds"] > 0 for row in rows)
+    theirs = {row["tool"] for row in rows if row.get("equal") == "yes"}
+    assert len(theirs) == len(rows) - len(ours)
+    assert "Sassy" in theirs or not SASSY
 
 
 def test_sizes(runs):

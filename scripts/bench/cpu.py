@@ -1,38 +1,37 @@
 #!/usr/bin/env python
-"""Time kmatch against Sassy on random letters and real DNA, both with the text in memory.
+"""Time searches on the CPU with the text in memory, those of `edit` beside Sassy.
 
-    scripts/bench/cpu.py COMMAND [--genome FASTA] [--repeats FILE] [--at-rich FASTA]
-        [--at-rich-record NAME] [--length BASES] [--threads N] [--seconds S] [--repeat N]
-        [--only WORD] [--json FILE]
+    scripts/bench/cpu.py [--genome FASTA] [--repeats FILE] [--length BASES] [--threads N …]
+        [--sassy PROGRAM] [--patience S] [--repeat N] [--only WORD] [--json FILE]
 
-COMMAND is `hamming`, `edit` or `multi`. Texts are packed for kmatch and bytes for Sassy
-(`pip install sassy-rs`), whose search allows insertions and deletions too: random letters, the
-first record of FASTA after its leading N, and a text of four fifths A and T. Panels are cut out of
-the text; the panel of --repeats is searched in the genome. Both search both strands, in turn, with
-one thread unless --threads says otherwise, Sassy in the mode that is fastest on the beginning of
-the text and without a PAM. Seconds are medians of the repeats, the ratio is the median of Sassy's
-seconds ÷ kmatch's, turn by turn; Gbp·pattern/s is text length × patterns × 2 strands ÷ time, and m
-times that giga cell updates a second, whether or not the cells were computed. Where Sassy would
-need more than --seconds, both get a slice of the text. The exit status is 1 where hits differ (see
-`harness/sassy.py`).
+The text is the letters A, C, G and T of FASTA's first record, or random letters. Panels are cut
+out of it; the panel of --repeats is searched too. All search both strands. A figure is the least
+of the repeats, or of those until one took longer than --patience: seconds, and seconds of the CPU
+of all threads. A Genome packs its text once, in a search before; the reverse text that Sassy wants
+is made before, too, where a program can do so. kmatch makes a CIGAR for each hit where it is asked,
+and is timed without and with them; Sassy always does. Rates in Gbp·pattern/s are text length ×
+patterns × 2 strands ÷ seconds.
+
+Beside `edit` stands the package sassy-rs, where it is installed, and PROGRAM, which links another
+build of Sassy (see scripts/results/README.md). The exit status is 1 where hits differ.
 """
 
-import statistics
 import sys
-from functools import partial
+import tempfile
+from pathlib import Path
 from typing import NamedTuple
 
-from harness.common import Table, is_wanted, plain_parser, timed, write_results
-from harness.sassy import STRANDS, Anchors, Sassy
+from harness import sassy
+from harness.common import Table, is_wanted, least, plain_parser, write_panel, write_results
 from harness.workloads import (
     TooFew,
-    at_rich_text,
     cut_panel,
     file_panel,
     file_text,
     guide_panel,
     random_text,
     repeat_guide_panel,
+    write_text,
 )
 
 import kmatch
@@ -43,62 +42,29 @@ PANELS = {
     "touching repeats": repeat_guide_panel,
 }
 COLUMNS = (
-    ("text", "text", "<26s"),
-    ("panel", "panel", "<26s"),
     ("search", "search", "<16s"),
-    ("letters", "letters", ">11,d"),
-    ("kmatch_s", "kmatch s", ">9.3f"),
-    ("rate", "Gbp·pattern/s", ">13.2f"),
-    ("sassy_s", "Sassy s", ">9.3f"),
-    ("sassy_rate", "Gbp·pattern/s", ">13.2f"),
-    ("ratio", "ratio", ">7.2f"),
+    ("panel", "panel", "<22s"),
+    ("threads", "threads", ">7d"),
     ("hits", "hits", ">11,d"),
+    ("rate", "Gbp·pattern/s", ">13.2f"),
+    *((f"kmatch_{unit}", f"kmatch {unit}", ">10.3f") for unit in ("s", "cpu")),
+    *((f"cigars_{unit}", f"CIGARs {unit}", ">10.3f") for unit in ("s", "cpu")),
+    *((f"package_{unit}", f"package {unit}", ">11.3f") for unit in ("s", "cpu")),
+    *((f"program_{unit}", f"program {unit}", ">11.3f") for unit in ("s", "cpu")),
     ("equal", "hits equal", ">10s"),
 )
-CASES = {  # kind of the panel, patterns, m, k, and a PAM
-    "hamming": (
-        ("cut", 16, 20, 3),
-        ("cut", 16, 23, 4),
-        ("cut", 16, 32, 6),
-        ("cut", 100, 20, 3),
-        ("cut", 2_000, 20, 3),
-        ("cut", 20_000, 20, 2),
-        ("before NGG", 2_000, 20, 4),
-        ("repeats", None, 20, 4),
-    ),
-    "edit": (
-        ("cut", 8, 20, 1),
-        ("cut", 8, 20, 3),
-        ("cut", 8, 32, 6),
-        ("cut", 8, 100, 10),
-        ("cut", 100, 20, 3),
-        ("cut", 2_000, 20, 2),
-        ("cut", 20_000, 20, 1),
-        ("before NGG", 100, 20, 4),
-        ("repeats", None, 20, 4),
-    ),
-    "multi": (
-        ("cut", 100, 20, 3),
-        ("cut", 2_000, 20, 3),
-        ("cut", 20_000, 20, 3),
-        ("before NGG", 2_000, 20, 4, "NGG"),
-        ("before NGG", 20_000, 20, 3, "NGG"),
-        ("touching repeats", 1_000, 20, 4),
-        ("touching repeats", 1_000, 20, 4, "NGG"),
-        ("repeats", None, 20, 4),
-        ("repeats", None, 20, 4, "NGG"),
-    ),
-}
-
-
-def texts(options):
-    """The Texts that the options name, as `random`, `real` and `at-rich`."""
-    found = {"random": random_text(options.length)}
-    if options.genome:
-        found["real"] = file_text(options.genome, options.length)
-    sample = options.at_rich and file_text(options.at_rich, record=options.at_rich_record)
-    found["at-rich"] = at_rich_text(options.length, sample)
-    return found
+SIZES = ((20, 1), (20, 3), (32, 6), (100, 10))
+CASES = (  # command, kind of the panel, patterns, m, k, and a PAM
+    *(("edit", "cut", count, *size) for size in SIZES for count in (1, 16, 100)),
+    ("edit", "cut", 2_000, 20, 2),
+    ("edit", "repeats", 300, 20, 4),
+    ("edit", "before NGG", 1_000, 20, 4, "NGG"),
+    *(("hamming", "cut", count, 20, 3) for count in (1, 16, 100)),
+    ("multi", "cut", 20_000, 20, 3),
+    ("multi", "touching repeats", 1_000, 20, 4),
+    ("multi", "before NGG", 20_000, 20, 3, "NGG"),
+    ("multi", "repeats", 300, 20, 4, "NGG"),
+)
 
 
 class Search(NamedTuple):
@@ -113,59 +79,38 @@ class Search(NamedTuple):
         words = (self.command, f"{len(self.patterns[0])},{self.k}", self.pam or "")
         return " ".join(words).strip()
 
-    def run(self, genome, **options):
+    def run(self, genome, threads):
         """The Hits in a Genome."""
-        options |= {"pam": self.pam} if self.pam else {}
+        pam = {"pam": self.pam} if self.pam else {}
+        options = {"threads": threads, "device": "cpu", **pam}
         return getattr(kmatch, self.command)(genome, self.patterns, self.k, **options)
 
 
-def compare(text, panel, search, options):
-    """Time a Search in a Text; returns a row of figures.
-
-    Both get as much of the text as Sassy searches in options.seconds.
-    """
-    peer = Sassy.load(search, options.threads)
-    letters = text.letters
-    if peer:
-        letters = letters[: peer.choose(letters, options.seconds)]
-    genome = kmatch.Genome.from_records([("text", letters)])
-    run = partial(search.run, genome, threads=options.threads, device="cpu")
-    hits, first = timed(run)
-    calls = [lambda: timed(run)[1]]
-    if peer:
-        calls.append(partial(peer.seconds, letters))
-    turns = options.repeat if first < options.seconds else 1
-    ours, *theirs = zip(*([call() for call in calls] for _ in range(turns)), strict=True)
-    row = described(text, panel, search) | figures(search, len(letters), ours, *theirs)
-    row |= {"hits": len(hits), "first_s": first}
-    if peer:
-        row |= peer.check(letters, Anchors.of_hits(hits, beyond=len(search.pam or "")))
-    return row
-
-
-def described(text, panel, search):
-    """The columns of a row that name text, panel and search."""
-    panel = f"{len(search.patterns):,} {panel}"
-    return {"text": text.name, "panel": panel, "search": str(search)}
-
-
-def figures(search, letters, ours, theirs=None):
-    """The columns of a row with medians of seconds, rates and the ratio."""
-    work = letters * len(search.patterns) * STRANDS / 1e9
-    seconds = statistics.median(ours)
-    row = {"letters": letters, "kmatch_s": seconds, "rate": work / seconds}
-    if theirs:
-        seconds = statistics.median(theirs)
-        row |= {"sassy_s": seconds, "sassy_rate": work / seconds}
-        row["ratio"] = statistics.median(b / a for a, b in zip(ours, theirs, strict=True))
+def measure(text, genome, search, threads, options, fasta):
+    """The figures of a Search in a Text, which a Genome and the file `fasta` hold too."""
+    run, repeat = (lambda: search.run(genome, threads)), (options.repeat, options.patience)
+    hits, spent = least(run, *repeat)
+    work = len(text.letters) * len(search.patterns) * 2 / 1e9
+    row = {"hits": len(hits), "rate": work / spent.seconds}
+    row |= {"kmatch_s": spent.seconds, "kmatch_cpu": spent.cpu}
+    if search.command == "edit":
+        _, spent = least(lambda: run().cigar, *repeat)
+        row |= {"cigars_s": spent.seconds, "cigars_cpu": spent.cpu}
+    if search.command == "edit" and not search.pam:
+        found = sassy.hits_of(hits)
+        panel = fasta.with_name("panel.txt")
+        write_panel(panel, search.patterns)
+        row |= sassy.package(search, text.letters, threads, options, found)
+        row |= sassy.program(search, fasta, panel, threads, options, found)
+        equal = {row[key] for key in ("package_equal", "program_equal") if key in row}
+        row |= {"equal": "NO" if False in equal else "yes"} if equal else {}
     return row
 
 
 def panel_of(kind, text, count, length, options):
     """A panel of one of PANELS, or of --repeats; None where there is none."""
     if kind == "repeats":
-        guides = file_panel(options.repeats)[:count] if options.repeats else []
-        return [guide for guide in guides if len(guide) == length] or None
+        return file_panel(options.repeats)[:count] if options.repeats else None
     try:
         return PANELS[kind](text, count, length)
     except TooFew as error:
@@ -173,41 +118,37 @@ def panel_of(kind, text, count, length, options):
         return None
 
 
-def compare_cases(command, cases, options):
-    """Compare a command in every text; returns the rows.
-
-    cases: (kind of the panel, patterns, m, k) and a PAM if there is one. The guides of --repeats,
-    `repeats`, are searched in the genome alone.
-    """
-    shown = Table(COLUMNS)
-    for name, text in texts(options).items():
-        for kind, count, length, k, *pam in cases:
-            if kind == "repeats" and name != "real":
-                continue
-            if not is_wanted(options, text.name, name, kind, f"{command} {length},{k}"):
-                continue
-            patterns = panel_of(kind, text, count, length, options)
-            if patterns:
-                search = Search(command, patterns, k, *pam)
-                shown.add(compare(text, kind, search, options))
-    return shown.rows
-
-
 def main():
-    parser = plain_parser(__doc__, repeat=5)
+    parser = plain_parser(__doc__, repeat=3)
     parser.add_argument("--genome", metavar="FASTA", help="real DNA: its first record")
     parser.add_argument("--repeats", metavar="FILE", help="guides out of repeats of the genome")
-    parser.add_argument("--at-rich", metavar="FASTA", help="in place of the mitochondrion of yeast")
-    parser.add_argument("--at-rich-record", metavar="NAME", help="of that file, such as chrM")
-    parser.add_argument("--length", type=int, default=1 << 25, help="letters of each text")
-    parser.add_argument("--seconds", type=float, default=10, help="a search may take")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--only", metavar="WORD", help="rows with WORD in text, panel or search")
-    parser.add_argument("command", choices=CASES)
+    parser.add_argument("--length", type=int, default=1 << 25, help="letters of the text")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1])
+    parser.add_argument("--sassy", metavar="PROGRAM", help="searches with another build of Sassy")
+    parser.add_argument("--patience", type=float, default=10, help="seconds of a last repeat")
+    parser.add_argument("--only", metavar="WORD", help="rows with WORD in search or panel")
     options = parser.parse_args()
-    rows = compare_cases(options.command, CASES[options.command], options)
-    write_results(options.json, rows, threads=options.threads)
-    sys.exit(any(row.get("equal") == "NO" for row in rows))
+    if options.genome:
+        text = file_text(options.genome, options.length)
+    else:
+        text = random_text(options.length)
+    genome, shown = kmatch.Genome.from_records([("text", text.letters)]), Table(COLUMNS)
+    with tempfile.TemporaryDirectory() as folder:
+        fasta = Path(folder) / "text.fa"
+        write_text(fasta, text)
+        for command, kind, count, length, k, *pam in CASES:
+            if not is_wanted(options, f"{command} {length},{k}", f"{count:,} {kind}"):
+                continue
+            if patterns := panel_of(kind, text, count, length, options):
+                search = Search(command, patterns, k, *pam)
+                search.run(genome, None)  # packs the text
+                for threads in options.threads:
+                    about = {"search": str(search), "panel": f"{len(patterns):,} {kind}"}
+                    figures = measure(text, genome, search, threads, options, fasta)
+                    shown.add(about | {"threads": threads} | figures)
+    about = {"text": text.name, "letters": len(text.letters)}
+    write_results(options.json, shown.rows, **about)
+    sys.exit(any(row.get("equal") == "NO" for row in shown.rows))
 
 
 if __name__ == "__main__":

@@ -5,12 +5,14 @@ import json
 import os
 import platform
 import re
-import resource
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
+
+import kmatch
 
 
 def plain_parser(doc, repeat=None):
@@ -27,11 +29,25 @@ def is_wanted(options, *words):
     return not options.only or any(options.only in word for word in words)
 
 
-def timed(call):
-    """The result and the seconds of a call."""
-    began = time.perf_counter()
-    result = call()
-    return result, time.perf_counter() - began
+class Spent(NamedTuple):
+    """What a call took: seconds, and seconds of the CPU, of all threads."""
+
+    seconds: float
+    cpu: float
+
+
+def least(call, repeat, patience):
+    """The result of a call and the least that it took of so many runs, or of those until one took
+    longer than `patience` seconds."""
+    runs = []
+    for _ in range(repeat):
+        result = None  # what the last run found is gone before the next one
+        began, before = time.perf_counter(), time.process_time()
+        result = call()
+        runs.append((time.perf_counter() - began, time.process_time() - before))
+        if runs[-1][0] > patience:
+            break
+    return result, Spent(*map(min, zip(*runs, strict=True)))
 
 
 def kmatch_command(*arguments):
@@ -44,16 +60,6 @@ def python_command(script, *arguments):
     return [sys.executable, "-c", script, *map(str, arguments)]
 
 
-def run(command, **options):
-    """Run a process, which has to succeed, and drop its output."""
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, **options)
-
-
-def process_seconds(command, **options):
-    """Seconds of a process from start to exit."""
-    return timed(lambda: run(command, **options))[1]
-
-
 def write_panel(path, patterns):
     """Write patterns to a text file, one a line."""
     path.write_text("".join(f"{pattern}\n" for pattern in patterns))
@@ -63,26 +69,6 @@ def count_lines(path):
     """The lines of a file that need not fit into memory."""
     with open(path, "rb") as handle:
         return sum(part.count(b"\n") for part in iter(lambda: handle.read(1 << 24), b""))
-
-
-class CpuCounted:
-    """A call; `cpu` holds what each took of the CPU, in seconds of all threads.
-
-    who: resource.RUSAGE_SELF for what runs in this process, RUSAGE_CHILDREN for processes.
-    """
-
-    def __init__(self, call, who):
-        self._call, self._who, self.cpu = call, who, []
-
-    def __call__(self):
-        before = self._spent()
-        result = self._call()
-        self.cpu.append(self._spent() - before)
-        return result
-
-    def _spent(self):
-        used = resource.getrusage(self._who)
-        return used.ru_utime + used.ru_stime
 
 
 class Usage(NamedTuple):
@@ -156,10 +142,25 @@ def write_results(path, rows, **about):
     """Write rows as JSON, a line each, after the machine, the command and what else is said of the
     run."""
     if path:
-        about = {"machine": platform.platform(), "command": command_line(), **about}
+        about = {**provenance(), "command": command_line(), **about}
         head = json.dumps(about, indent=1).removesuffix("\n}")
         lines = ",".join(f"\n  {json.dumps(row)}" for row in rows)
         Path(path).write_text(f'{head},\n "rows": [{lines}\n ]\n}}\n')
+
+
+def provenance():
+    """The date, the machine, its processor, and the commit of the scripts."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    model = next((line for line in lines if line.startswith("model name")), ": unknown")
+    git = ("git", "-C", Path(__file__).parent, "describe", "--always", "--dirty")
+    return {
+        "date": time.strftime("%Y-%m-%d"),
+        "machine": platform.platform(),
+        "cpu": f"{os.cpu_count()} × {model.partition(': ')[2].strip()}",
+        "commit": subprocess.run(git, capture_output=True, text=True).stdout.strip(),
+        "kmatch": kmatch.__version__,
+        "numba": version("numba"),
+    }
 
 
 def command_line():

@@ -1,14 +1,13 @@
-"""Texts to search, panels of patterns cut out of them, and FASTA files of random letters.
+"""Texts to search, panels of patterns cut out of them, and FASTA files.
 
-A text is letters in memory: random ones, the beginning of a record of a file, or letters of which
-four fifths are A and T. A panel is a list of sequences.
+A text is letters in memory, random ones or those of a file's record. A panel is a list of
+sequences.
 """
 
 import random
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 import kmatch
 from kmatch.bench import random_letters
@@ -16,9 +15,6 @@ from kmatch.sequences.patterns import load_patterns
 
 LETTERS = np.frombuffer(b"ACGT", np.uint8)
 COMPLEMENT = bytes.maketrans(b"ACGT", b"TGCA")
-# Row i: how often A, C, G and T follow letter i in the mitochondrion of yeast, 82.9 % A and T.
-AT_RICH = ((13738, 1843, 2603, 17984), (1763, 1965, 1004, 2131), (2572, 815, 2235, 2191),
-           (18096, 2240, 1971, 12627))  # fmt: skip
 SEED = 20
 WORD = 12  # letters of the words by which repeats are found
 REPEATED = 50_000  # letters of text for each occurrence of a word, at most, that make it a repeat
@@ -38,44 +34,11 @@ def random_text(length, seed=SEED):
     return Text("random letters", random_letters(length, seed))
 
 
-def file_text(path, length=None, record=None):
-    """The first letters of a record after its leading N. record: a name, or None for the first."""
-    for found in kmatch.Genome(path, keep=False).records():
-        if record in (None, found.name):
-            letters = found.letters & 0xDF  # upper case
-            begin = int(np.argmax(letters != ord("N")))
-            return Text(f"record {found.name}", letters[begin:][:length])
-    raise SystemExit(f"{path}: no record '{record}'")
-
-
-def at_rich_text(length, sample=None, seed=SEED):
-    """Letters of which four fifths are A and T.
-
-    sample: a Text. If it is long enough, its beginning is the text; otherwise letters follow each
-    other as often as they do in it or, without a sample, in the mitochondrion of yeast.
-    """
-    if sample and len(sample.letters) >= length:
-        return Text(sample.name, sample.letters[:length])
-    follow = np.array(AT_RICH, np.float64)
-    if sample:
-        codes = np.searchsorted(LETTERS, sample.letters[np.isin(sample.letters, LETTERS)])
-        follow = np.ones((4, 4))  # so that any letter may follow any
-        np.add.at(follow, (codes[:-1], codes[1:]), 1)
-    chain = np.cumsum(follow / follow.sum(1, keepdims=True), axis=1)
-    chain[:, 3] = 1.0
-    letters = _walk(np.random.default_rng(seed), chain, length)
-    return Text(f"Markov chain of {sample.name if sample else 'yeast chrM'}", letters)
-
-
-@njit
-def _walk(rng, chain, length):
-    """A Markov chain of the first order. chain: row i holds cumulative shares of what follows i."""
-    letters = np.empty(length, np.uint8)
-    code = 0
-    for i in range(length):
-        code = np.searchsorted(chain[code], rng.random(), side="right")
-        letters[i] = LETTERS[code]
-    return letters
+def file_text(path, length=None):
+    """The first letters A, C, G and T of a file's first record, in which all tools agree."""
+    record = next(iter(kmatch.Genome(path, keep=False).records()))
+    letters = record.letters & 0xDF  # upper case
+    return Text(record.name, letters[np.isin(letters, LETTERS)][:length])
 
 
 def file_panel(path):
@@ -150,6 +113,22 @@ class TooFew(ValueError):
     """A text has no such panel."""
 
 
+def cut_pairs(text, count, length=20, product=(100, 1000), seed=SEED):
+    """Pairs of primers, each at the ends of a product of the text."""
+    rng, pairs = random.Random(seed), []
+    while len(pairs) < count:
+        at = rng.randrange(len(text.letters) - product[1])
+        whole = text.letters[at : at + rng.randrange(*product)].tobytes()
+        back = whole[-length:].translate(COMPLEMENT)[::-1]
+        pairs.append((whole[:length].decode(), back.decode()))
+    return pairs
+
+
+def write_text(path, text, width=60):
+    """Write a Text as a record of FASTA."""
+    path.write_bytes(b">%s\n%s" % (text.name.encode(), _lines(text.letters, width)))
+
+
 def write_fasta(path, length, records=1, width=60, seed=1):
     """Write random records of one length, `length` letters in all."""
     rng = np.random.default_rng(seed)
@@ -159,8 +138,12 @@ def write_fasta(path, length, records=1, width=60, seed=1):
             handle.write(b">random%d of one length\n" % number)
             for first in range(0, each, step := width * max(1, (1 << 22) // width)):
                 letters = LETTERS[rng.integers(0, 4, min(step, each - first), np.uint8)]
-                whole = len(letters) - len(letters) % width
-                lines = np.full((whole // width, width + 1), ord("\n"), np.uint8)
-                lines[:, :width] = letters[:whole].reshape(-1, width)
-                rest = letters[whole:].tobytes()
-                handle.write(lines.tobytes() + (rest and rest + b"\n"))
+                handle.write(_lines(letters, width))
+
+
+def _lines(letters, width):
+    whole = len(letters) - len(letters) % width
+    lines = np.full((whole // width, width + 1), ord("\n"), np.uint8)
+    lines[:, :width] = letters[:whole].reshape(-1, width)
+    rest = letters[whole:].tobytes()
+    return lines.tobytes() + (rest and rest + b"\n")
