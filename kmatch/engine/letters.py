@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kmatch.engine.types import COMPLEMENT
+from kmatch.engine.types import COMPLEMENT, LETTERS, MATCH, MISMATCH
 from kmatch.engine.workers import SLAB
 from kmatch.engine.workers_kernels import next_item
 from kmatch.jit.kernels import kernel
@@ -89,18 +89,22 @@ def read_text(work, text, letters):
 
 
 @kernel
-def read_windows(work, text, letters, positions, minus, bounds, shown, windows):
-    """Write windows of a chunk one after another, each in the direction of its strand.
+def read_windows(work, text, letters, positions, minus, bounds, compared, windows):
+    """Write windows of a chunk one after another, each in the direction of its strand, and compare
+    them with their patterns.
 
     work: see `slabs`; text: Text; letters: the chunk's, as masks, empty to read them from the
     planes; positions: int64[n], where the windows start; minus: uint8[n], 1 reads the reverse
-    complement; bounds: int64[n+1], where each is among `windows`, uint8, filled here; shown:
-    uint8[16], what is written for each mask.
+    complement; bounds: int64[n+1], where each is among `windows`, uint8, filled here; compared:
+    (masks, begins, ops), the masks of patterns, where that of each window begins, int64[n], and the
+    columns of the alignments, uint8, filled here; masks and ops are empty to compare none.
     """
+    masks, begins, ops = compared
     slab = next_item(work)
     while slab >= 0:
         for i in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
-            window = windows[bounds[i] : bounds[i + 1]]
+            window, columns = windows[bounds[i] : bounds[i + 1]], ops[bounds[i] : bounds[i + 1]]
+            pattern = masks[begins[i] : begins[i] + len(window)]
             last, back = len(window) - 1, minus[i] != 0
             if len(letters) == 0:
                 first, step = (positions[i] + last, -1) if back else (positions[i], 1)
@@ -109,5 +113,8 @@ def read_windows(work, text, letters, positions, minus, bounds, shown, windows):
                 for j in range(last + 1):
                     window[j] = letters[positions[i] + (last - j if back else j)]
             for j in range(last + 1):
-                window[j] = shown[COMPLEMENT[window[j]] if back else window[j]]
+                mask = COMPLEMENT[window[j]] if back else window[j]
+                if len(columns):
+                    columns[j] = MATCH if mask & pattern[j] else MISMATCH
+                window[j] = LETTERS[mask]
         slab = next_item(work)

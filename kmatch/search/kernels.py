@@ -5,7 +5,6 @@ import numpy as np
 
 from kmatch.engine import codes as plain
 from kmatch.engine.codes import DROPPED
-from kmatch.engine.types import LETTERS, MATCH, MISMATCH
 from kmatch.engine.workers import SLAB
 from kmatch.engine.workers_kernels import fetch_add, next_item
 from kmatch.jit.kernels import inlined, kernel
@@ -43,15 +42,15 @@ def split_windows(work, codes, k, ranks, spans, owned, whole, parts, dropped):
 
     codes: int64[n], sorted; ranks: (pattern int32, minus uint8, lengths int64), by rank; spans:
     (begins, lengths), int64, of the records in the chunk; owned: positions of the chunk; whole:
-    (start, end, record) int64[n], and parts: (position int64, rank int32, pattern int32, distance
-    int32, minus uint8), [n] each, filled here. `record` counts from the first of the spans; it is
+    (start, end, record) int64[n], and parts: (position int64, pattern int32, distance int32, minus
+    uint8), [n] each, filled here. `record` counts from the first of the spans; it is
     DROPPED for a window that leaves its record or belongs to the next chunk; dropped, int64[1],
     counts these.
     """
     pattern, minus, lengths = ranks
     begins, sizes = spans
     start, end, record = whole
-    positions, numbers, patterns, distances, strands = parts
+    positions, patterns, distances, strands = parts
     queries, factor = len(lengths), k + 1
     while True:
         item = next_item(work)
@@ -69,9 +68,8 @@ def split_windows(work, codes, k, ranks, spans, owned, whole, parts, dropped):
                 left += 1
                 continue
             start[i], end[i], record[i] = first, first + lengths[rank], span
-            positions[i], numbers[i] = position, rank
+            positions[i], distances[i] = position, distance
             patterns[i], strands[i] = pattern[rank], minus[rank]
-            distances[i] = distance
         if left:
             fetch_add(dropped, 0, left)
 
@@ -94,26 +92,6 @@ def place_windows(work, codes, coding, sites, queries):
             site, number, distance = decode(codes[i], patterns, factor)
             rank = second[site] * patterns + number
             codes[i] = encode(position[site], rank, distance, queries, factor)
-
-
-@kernel
-def compare_windows(work, text, ends, masks, begins, ops):
-    """Compare windows with their patterns; each item of work is a slab.
-
-    text: uint8, the masks of window i from ends[i] to ends[i+1], as its pattern reads it, which
-    become letters; masks: of patterns, of which begins[i], int64[n], is where that of window i
-    begins; ops: uint8, the columns of the alignments, filled here.
-    """
-    while True:
-        item = next_item(work)
-        if item < 0:
-            return
-        for i in range(item * SLAB, min(item * SLAB + SLAB, len(begins))):
-            window, columns = text[ends[i] : ends[i + 1]], ops[ends[i] : ends[i + 1]]
-            pattern = masks[begins[i] : begins[i] + len(window)]
-            for j in range(len(window)):
-                columns[j] = MATCH if window[j] & pattern[j] else MISMATCH
-                window[j] = LETTERS[window[j]]
 
 
 @kernel

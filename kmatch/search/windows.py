@@ -17,7 +17,7 @@ from kmatch.engine.cpu.tables import window_tables
 from kmatch.engine.engine import Engine, Scan
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Text
 from kmatch.engine.queries import QueryArrays, window_arrays
-from kmatch.engine.types import LETTERS, Columns
+from kmatch.engine.types import Columns
 from kmatch.engine.ways import LONGEST, window_way, work_of
 from kmatch.engine.workers import slabs
 from kmatch.genome import Genome, Genomes
@@ -48,7 +48,7 @@ from kmatch.search.scan import (
 from kmatch.search.search import Search
 from kmatch.sequences.circles import Circles
 
-Split = tuple[Longs, Ints, Ints, Ints, Bytes]
+Split = tuple[Longs, Ints, Ints, Bytes]
 place_windows = entry(
     "kmatch.search.kernels:place_windows",
     tuple[Longs, Longs, tuple[int, int], tuple[Longs, Bytes], int],
@@ -57,15 +57,11 @@ split_windows = entry(
     "kmatch.search.kernels:split_windows",
     tuple[Longs, Longs, int, tuple[Ints, Bytes, Longs], Pair, int, Triple, Split, Longs],
 )
-compare_windows = entry(
-    "kmatch.search.kernels:compare_windows", tuple[Longs, Bytes, Longs, Bytes, Longs, Bytes]
-)
 read_windows = entry(
     "kmatch.engine.letters:read_windows",
-    tuple[Longs, Text, Bytes, Longs, Bytes, Longs, Bytes, Bytes],
+    tuple[Longs, Text, Bytes, Longs, Bytes, Longs, tuple[Bytes, Longs, Bytes], Bytes],
 )
 
-MASKS = np.arange(16, dtype=np.uint8)
 UNPACKED = 256  # positions for each of which there may be a site before a chunk is unpacked
 
 
@@ -206,7 +202,7 @@ def window_batches(
     workers, most = engine.workers, rows_at_once(panel.lengths, aligned)
     for part in code_batches(codes, engine.threads, most):
         whole, dropped = tuple(np.empty((3, len(part)), np.int64)), np.zeros(1, np.int64)
-        kinds = (np.int64, np.int32, np.int32, np.int32, np.uint8)
+        kinds = (np.int64, np.int32, np.int32, np.uint8)
         parts = tuple(np.empty(len(part), kind) for kind in kinds)
         split = part, k, ranks, records, chunk.length, whole, parts, dropped
         workers.run(split_windows, slabs(len(part)), *split)
@@ -214,22 +210,17 @@ def window_batches(
         if dropped[0]:
             kept = whole[2] != DROPPED
             columns = [column[kept] for column in columns]
-        start, end, record, position, rank, *rest = columns
+        start, end, record, position, pattern, distance, minus = columns
         if len(start):
-            found = _align(position, rank, chunk, panel, engine) if aligned else None
-            yield hit_batch(chunk.spans, (record, start, end), rest, found)
-
-
-def _align(
-    position: Longs, rank: Ints, chunk: PackedChunk, panel: Panel, engine: Engine
-) -> Columns:
-    ends, patterns = bounds_of(panel.lengths[rank]), panel.patterns
-    text, ops = np.empty((2, ends[-1]), np.uint8)
-    windows = chunk.plain, chunk.letters, position, panel.minus[rank], ends, MASKS, text
-    engine.workers.run(read_windows, slabs(len(rank)), *windows)
-    compared = text, ends, patterns.masks, patterns.begins[panel.pattern[rank]], ops
-    engine.workers.run(compare_windows, slabs(len(rank)), *compared)
-    return Columns(ends, ops, ends, text)
+            found = None
+            if aligned:
+                bounds, patterns = bounds_of(end - start), panel.patterns
+                text, ops = np.empty((2, bounds[-1]), np.uint8)
+                compared = patterns.masks, patterns.begins[pattern], ops
+                windows = chunk.plain, chunk.letters, position, minus, bounds, compared, text
+                workers.run(read_windows, slabs(len(start)), *windows)
+                found = Columns(bounds, ops, bounds, text)
+            yield hit_batch(chunk.spans, (record, start, end), (pattern, distance, minus), found)
 
 
 class Sites:
@@ -304,7 +295,8 @@ class SiteChunk:
         windows = np.zeros(geometry.letters + LANES_PER_WORD, np.uint8)
         begins = position + sites.pam.skipped(minus)
         bounds = letters * np.arange(self.length + 1)
-        given = chunk.plain, chunk.letters, begins, minus, bounds, LETTERS, windows
+        compared = NO_LETTERS, begins, NO_LETTERS  # none are
+        given = chunk.plain, chunk.letters, begins, minus, bounds, compared, windows
         engine.workers.run(read_windows, slabs(self.length), *given)
         self._text = geometry.text(engine.planes(4 * geometry.plane_words + SPARE))
         engine.pack(windows, self._text)
