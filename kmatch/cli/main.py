@@ -16,11 +16,8 @@ SWITCHING = 5e-4  # seconds
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 failed, 2 wrong usage; signals end it at once."""
     interrupts.install()  # before anything is imported that takes its time
-    # GNU OpenMP's threads, which published algorithms run on, wait by spinning. That takes
-    # milliseconds a kernel where other programs want the cores; passive ones take microseconds.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    # Those of NumPy's linear algebra spin too when they are started: on 16 cores for 1.9 seconds
-    # of the CPU in every process. kmatch has no use for them.
+    # Threads of NumPy's linear algebra spin when they are started: on 16 cores for 1.9 seconds of
+    # the CPU in every process. kmatch has no use for them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # A thread that only starts a kernel waits so long for one that computes in Python: 5 ms are
     # Python's own, in which most kernels end.

@@ -25,16 +25,9 @@ kernel: Decorator = numba.njit(nogil=True)
 inlined: Decorator = numba.njit(inline="always")
 
 
-def hosted(function: Callable[..., Any], **options: Any) -> Entry:
+def hosted(function: Callable[..., Any]) -> Entry:
     """A kernel that only host code beside it calls, as an Entry."""
-    made = numba.njit(nogil=True, **options)(function)
-    return Entry(function.__module__, function.__name__, made)
-
-
-def parallel(function: Callable[..., Any]) -> Entry:
-    """The same with `prange` loops, on Numba's threads: as no object has these, each process
-    compiles it."""
-    return hosted(function, parallel=True)
+    return Entry(function.__module__, function.__name__, kernel(function))
 
 
 folder_name()  # of the sources as they are now, just before kernels are imported

@@ -13,6 +13,8 @@ int32[n − m + 1]) or for each end, the last letter of an occurrence (differenc
 receives the distance, or −1 where it exceeds k. A function for a panel takes patterns,
 uint8[r, m], and fills int32[r, n − m + 1].
 
+One that the registry names `threaded` takes the Workers that share it as a last argument.
+
 For primers the function is run(target, background, k, table), both of them texts, and the table,
 int32[n], receives for each letter of the target the length of the shortest primer from there on,
 −1 for none.

@@ -20,7 +20,8 @@ class Algorithm(NamedTuple):
     name: for `--algorithm`; paper: as cited; cpu, cuda: `module.function` under
     `kmatch.published.cpu` and `.cuda`, empty without such a form; longest: letters of the longest
     pattern that its layout holds, 0 for any; longest_on_cuda: the same for a limit that a GPU's
-    memory sets; panel: whether it searches many patterns of one length at once.
+    memory sets; panel: whether it searches many patterns of one length at once; threaded: whether
+    CPU threads share it.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Algorithm(NamedTuple):
     longest: int = 0
     longest_on_cuda: int = 0
     panel: bool = False
+    threaded: bool = False
 
     @property
     def devices(self) -> tuple[str, ...]:
@@ -73,7 +75,7 @@ _MISMATCHES = (
 _HO_B = "Ho et al. 2017b"
 _DIFFERENCES = (
     Algorithm("sequential", _HO_B, cpu="wspasm2017.sequential"),
-    Algorithm("row", _HO_B, cpu="wspasm2017.row", cuda="wspasm2017.row"),
+    Algorithm("row", _HO_B, cpu="wspasm2017.row", cuda="wspasm2017.row", threaded=True),
     Algorithm("row-shuffle", _HO_B, cuda="wspasm2017.row_shuffle"),
     Algorithm("row-shuffle-shared", _HO_B, cuda="wspasm2017.row_shuffle_shared"),
 )
@@ -83,19 +85,24 @@ _CLOSEST = (
     # 48 KiB of shared memory hold m + 1 rows of d, each of twice the banks at least, or 3m cells.
     Algorithm("diagonal", _NAKANO, "nakano2012.diagonal", "nakano2012.diagonal", 0, 191),
     Algorithm("slid", _NAKANO, "nakano2012.slid", "nakano2012.slid"),
-    Algorithm("partition", _NAKANO, "nakano2012.partition", "nakano2012.partition", 0, 4096),
+    Algorithm(
+        *("partition", _NAKANO, "nakano2012.partition", "nakano2012.partition", 0, 4096),
+        threaded=True,
+    ),
 )
 
 _FEUSER = "Feuser & Moreano 2018"
 _PRIMERS = (
-    Algorithm("conventional", _FEUSER, cpu="feuser2018.conventional"),
-    Algorithm("alternative", _FEUSER, cpu="feuser2018.alternative"),
+    Algorithm("conventional", _FEUSER, cpu="feuser2018.conventional", threaded=True),
+    Algorithm("alternative", _FEUSER, cpu="feuser2018.alternative", threaded=True),
     # On a GPU every block has a matrix, so these have the grains of the two above as well.
     Algorithm(
         "conventional-fine", _FEUSER, "feuser2018.conventional_fine", "feuser2018.conventional_fine"
     ),
     Algorithm(
-        "alternative-fine", _FEUSER, "feuser2018.alternative_fine", "feuser2018.alternative_fine"
+        *("alternative-fine", _FEUSER, "feuser2018.alternative_fine"),
+        *("feuser2018.alternative_fine",),
+        threaded=True,
     ),
 )
 

@@ -61,11 +61,10 @@ class Published(Engine):
         if self._algorithm in PUBLISHED["hamming"]:
             shape = *pattern.shape[:-1], len(text) - pattern.shape[-1] + 1
         if self._base.name == "cpu":
-            from kmatch.published.cpu import on_threads
-
             table: Table = np.empty(shape, np.int32)
+            workers = (self.workers,) if self._algorithm.threaded else ()
             with self._base.timed():
-                on_threads(self.threads, self._run, text, pattern, k, table)
+                self._run(text, pattern, k, table, *workers)
             return table
         result = text.table(shape)
         self._run(text, pattern, k, result)

@@ -7,49 +7,56 @@ there is none, later letters have none either (Fig. 1). The paper asks for c ≠
 count: with k = 1 a letter that β lacks is a primer by itself. Letters are sets of bases here.
 """
 
-import numba
 import numpy as np
-from numba import prange
 
 from kmatch.arrays import Bytes, Ints
-from kmatch.jit.kernels import hosted, kernel, parallel
+from kmatch.engine.workers import Workers
+from kmatch.engine.workers_kernels import next_item
+from kmatch.jit.kernels import hosted, kernel
 
 STRIP = 64  # rows of D held at a time
 NONE = -1
 
 
-def conventional(target: Bytes, background: Bytes, k: int, table: Ints) -> None:
+def conventional(target: Bytes, background: Bytes, k: int, table: Ints, workers: Workers) -> None:
     """Matrix D row by row, up to the first row that is k or more throughout (optimization 1).
 
     Coarse-grained: a matrix a thread.
     """
-    _all_starts(target, background, k, False, table)
+    _all_starts(target, background, k, False, table, workers)
 
 
-def alternative(target: Bytes, background: Bytes, k: int, table: Ints) -> None:
+def alternative(target: Bytes, background: Bytes, k: int, table: Ints, workers: Workers) -> None:
     """Matrix L column by column, up to the first cell at the end of α (optimization 2).
 
     Coarse-grained: a matrix a thread.
     """
-    _all_starts(target, background, k, True, table)
+    _all_starts(target, background, k, True, table, workers)
 
 
-@parallel
-def _all_starts(target, background, k, by_diagonals, table):
+def _all_starts(
+    target: Bytes, background: Bytes, k: int, by_diagonals: bool, table: Ints, workers: Workers
+) -> None:
+    table[:] = NONE
+    workers.run(_each_start, len(target), target, background, k, by_diagonals, table)
+
+
+@hosted
+def _each_start(work, target, background, k, by_diagonals, table):
     """Fig. 4(a): starts are shared out to the threads, until one has no primer."""
     n = len(target)
-    table[:] = NONE
-    stop = np.full(1, n)
-    for r in prange(n):
-        if r < stop[0]:
-            if by_diagonals:
-                c = _alternative_prefix(target[r:], background, k)
-            else:
-                c = _conventional_prefix(target[r:], background, k)
-            if c < n - r:
-                table[r] = c + 1
-            else:
-                stop[0] = min(stop[0], r)
+    while True:
+        r = next_item(work)
+        if r < 0:
+            return
+        if by_diagonals:
+            c = _alternative_prefix(target[r:], background, k)
+        else:
+            c = _conventional_prefix(target[r:], background, k)
+        if c < n - r:
+            table[r] = c + 1
+        else:
+            work[0] = work[1]
 
 
 @kernel
@@ -139,32 +146,36 @@ def _fill(target, background, at, step, strip, rows):
         rows[i, j] = min(min(rows[i, j - 1], rows[i - 1, j]) + 1, rows[i - 1, j - 1] + differs)
 
 
-def alternative_fine(target: Bytes, background: Bytes, k: int, table: Ints) -> None:
+def alternative_fine(
+    target: Bytes, background: Bytes, k: int, table: Ints, workers: Workers
+) -> None:
     """Matrix L by columns, whose cells are shared out to the threads (Fig. 4(b)).
 
     Every thread keeps the largest row that it finds, and the largest of these is c (optimization
     3).
     """
-    _starts_by_columns(target, background, k, numba.get_num_threads(), table)
-
-
-@parallel
-def _starts_by_columns(target, background, k, parts, table):
-    n = len(background)
-    columns, largest = np.empty((2, n + k + 2), np.int32), np.empty(parts, np.int64)
+    parts = workers.threads
+    columns = np.empty((2, len(background) + k + 2), np.int32)
     table[:] = NONE
     for r in range(len(target)):
+        letters, largest = target[r:], np.zeros(parts, np.int64)
         columns[:] = -1
-        e, c = 0, 0
-        while e < k and c < len(target) - r:  # optimization 2
-            for part in prange(parts):
-                first = -e + (n + e) * part // parts
-                last = -e + (n + e) * (part + 1) // parts
-                largest[part] = _column(
-                    target[r:], background, k, first, last, columns[e % 2], columns[(e + 1) % 2]
-                )
-            c = largest.max()
-            e += 1
-        if c == len(target) - r:
-            break
-        table[r] = c + 1
+        for e in range(k):
+            workers.run(_parts_of_column, parts, letters, background, k, e, columns, largest)
+            if largest.max() == len(letters):  # optimization 2
+                return
+        table[r] = largest.max() + 1
+
+
+@hosted
+def _parts_of_column(work, letters, background, k, e, columns, largest):
+    n, parts = len(background), len(largest)
+    while True:
+        part = next_item(work)
+        if part < 0:
+            return
+        first = -e + (n + e) * part // parts
+        last = -e + (n + e) * (part + 1) // parts
+        largest[part] = _column(
+            letters, background, k, first, last, columns[e % 2], columns[(e + 1) % 2]
+        )

@@ -8,11 +8,12 @@ computes the anti-diagonal of the cells with i + j = k + 1. Letters are sets of 
 """
 
 import numpy as np
-from numba import prange
 
 from kmatch.arrays import Bytes, Ints
+from kmatch.engine.workers import Workers
+from kmatch.engine.workers_kernels import next_item
 from kmatch.jit.entries import Entry
-from kmatch.jit.kernels import hosted, kernel, parallel
+from kmatch.jit.kernels import hosted, kernel
 
 WIDTH = 4096  # columns of d held at a time
 TOO_FAR = -1
@@ -81,15 +82,23 @@ def _slide(text, pattern, k, first, table):
             table[j - 1] = distance if distance <= k else TOO_FAR
 
 
-@parallel
-def partition(text, pattern, k, table):
+def partition(text: Bytes, pattern: Bytes, k: int, table: Ints, workers: Workers) -> None:
     """The improved algorithm of section VII, Theorem 6: a window of 3m letters for every m letters,
     each on its own by the slid matrix.
 
     An occurrence no farther than m is at most 2m letters long, so a window has all those that end
     in its last third; the first one has those in all of it.
     """
+    windows = max(-(-len(text) // len(pattern)) - 2, 1)
+    workers.run(_slide_windows, windows, text, pattern, k, table)
+
+
+@hosted
+def _slide_windows(work, text, pattern, k, table):
     n, m = len(text), len(pattern)
-    for window in prange(max(-(-n // m) - 2, 1)):
+    while True:
+        window = next_item(work)
+        if window < 0:
+            return
         first, last = window * m, min((window + 3) * m, n)
         _slide(text[first:last], pattern, k, 2 * m if window else 0, table[first:last])

@@ -7,10 +7,11 @@ bases here, and the alphabet Σ is that of the pattern.
 """
 
 import numpy as np
-from numba import prange
 
 from kmatch.arrays import Bytes, Ints
-from kmatch.jit.kernels import hosted, parallel
+from kmatch.engine.workers import SLAB, Workers, slabs
+from kmatch.engine.workers_kernels import next_item
+from kmatch.jit.kernels import hosted
 
 TOO_FAR = -1
 
@@ -32,22 +33,35 @@ def sequential(text, pattern, k, table):
         table[j] = above if above <= k else TOO_FAR
 
 
-def row(text: Bytes, pattern: Bytes, k: int, table: Ints) -> None:
-    """Algorithm 1, PASM: the cells of a row in parallel."""
+def row(text: Bytes, pattern: Bytes, k: int, table: Ints, workers: Workers) -> None:
+    """Algorithm 1, PASM: the cells of a row in parallel; one row waits for the other.
+
+    A row has index j + 1 for column j, and at index 0 the number of the row below, which makes the
+    last two cases of equation (3) one.
+    """
     alphabet, letters = np.unique(pattern, return_inverse=True)
     matches = np.empty((len(alphabet), len(text) + 1), np.int32)
-    find_matches(text, alphabet, matches)
-    _rows(letters, matches, k, np.empty((2, len(text) + 2), np.int32), table)
+    workers.run(find_matches, len(alphabet), text, alphabet, matches)
+    above, here = np.zeros((2, len(text) + 2), np.int32)
+    above[0] = 1
+    for i, letter in enumerate(letters.tolist(), 1):
+        here[:2] = i + 1, i
+        workers.run(_fill_row, slabs(len(text)), matches[letter], above, here)
+        above, here = here, above
+    table[:] = np.where(above[2:] <= k, above[2:], TOO_FAR)
 
 
-@parallel
-def find_matches(text, alphabet, matches):
+@hosted
+def find_matches(work, text, alphabet, matches):
     """Equation (2), the matrix X: the last column up to j whose letter is one of the alphabet's.
 
     text: uint8[n]; alphabet: uint8[a]; matches: int32[a, n+1], receives X, 0 where there is none.
     Where the paper has 0 for i = 0, its figure has it for j = 0, which is what is meant.
     """
-    for letter in prange(len(alphabet)):
+    while True:
+        letter = next_item(work)
+        if letter < 0:
+            return
         last = np.int32(0)
         matches[letter, 0] = 0
         for j in range(1, len(text) + 1):
@@ -55,23 +69,14 @@ def find_matches(text, alphabet, matches):
             matches[letter, j] = last
 
 
-@parallel
-def _rows(letters, matches, k, rows, table):
-    """Equation (3), row after row of D, columns in parallel; one row waits for the other.
-
-    rows: int32[2, n+2]; index j + 1 holds column j, and index 0 the number of the row below, which
-    makes the last two cases of the equation one.
-    """
-    n, m = len(table), len(letters)
-    rows[0, :] = 0
-    rows[0, 0] = 1
-    for i in range(1, m + 1):
-        match, above, here = matches[letters[i - 1]], rows[(i - 1) % 2], rows[i % 2]
-        here[0], here[1] = i + 1, i
-        for j in prange(1, n + 1):
+@hosted
+def _fill_row(work, match, above, here):
+    """Equation (3): a row of D from the one above; each item of work is a slab of columns."""
+    while True:
+        item = next_item(work)
+        if item < 0:
+            return
+        for j in range(item * SLAB + 1, min(item * SLAB + SLAB + 1, len(match))):
             beyond = above[match[j]] + np.int32(j - 1) - match[j]
             other = np.int32(1) + min(above[j + 1], above[j], beyond)
             here[j + 1] = above[j] if match[j] == j else other
-    for j in prange(n):
-        distance = rows[m % 2, j + 2]
-        table[j] = distance if distance <= k else TOO_FAR
