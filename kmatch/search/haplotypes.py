@@ -6,16 +6,17 @@ anchor is the first allele in the file, so that each is found beside one anchor.
 """
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bools, Bytes, Longs, Words, bounds_of, offsets_in_rows
+from kmatch.arrays import Bools, Bytes, Longs, Words, bounds_of, gather, offsets_in_rows
 from kmatch.sequences.variants import FOREVER, Block
 
-TOGETHER = 1 << 16  # anchors whose haplotypes are found together
+TOGETHER = 1 << 12  # anchors whose haplotypes are searched together
 FULL, NONE = ~np.uint64(0), np.uint64(0)  # words of copies
-LARGE = 1 << 26  # bytes of copies that are looked at together
+LARGE = 1 << 22  # bytes of copies that are looked at together
 
 
 class Rule(NamedTuple):
@@ -33,15 +34,11 @@ def haplotypes_of(block: Block, rule: Rule, dense: Bools) -> Iterator[Longs]:
     anchors = np.flatnonzero(np.arange(len(block.site)) > block.first[block.site])
     for first in range(0, len(anchors), TOGETHER):
         some = anchors[first : first + TOGETHER]
-        parts = [*_around(block, some, rule, dense)]
-        parts = [part[~dense[part[:, 0]]] for part in parts]
+        found = [*_around(block, some, rule, dense)]
+        parts = [part[~dense[part[:, 0]]] for part in found]
         parts += _around(block, some[dense[some]], rule, None)
-        found = np.full((sum(map(len, parts)), max(part.shape[1] for part in parts)), -1)
-        at = 0
-        for part in parts:
-            found[at : at + len(part), : part.shape[1]] = part
-            at += len(part)
-        yield found[np.argsort(found[:, 0], kind="stable")]
+        most, pad = max(part.shape[1] for part in parts), partial(np.pad, constant_values=-1)
+        yield np.concatenate([pad(part, ((0, 0), (0, most - part.shape[1]))) for part in parts])
 
 
 def _around(block: Block, anchors: Longs, rule: Rule, dense: Bools | None) -> Iterator[Longs]:
@@ -104,7 +101,7 @@ class Windows:
     """
 
     def __init__(self, block: Block, haplotypes: Longs, letters: Bytes, flank: int) -> None:
-        self._block, self.anchor, self._size = block, haplotypes[:, 0], len(letters)
+        self._block, self.anchor = block, haplotypes[:, 0]
         order = np.argsort(np.where(haplotypes < 0, FOREVER, block.order[haplotypes]), axis=1)
         self.rows = rows = np.take_along_axis(haplotypes, order, axis=1)
         missing, own = rows < 0, rows == self.anchor[:, None]
@@ -117,17 +114,19 @@ class Windows:
         right = end[:, -1] - end[own] + np.sum(more * (behind & ~own), axis=1)
         begin = np.maximum(start[:, 0] - np.maximum(flank - left, 0), 0)
         stop = np.minimum(end[:, -1] + np.maximum(flank - right, 0), len(letters))
-        # Letters of the record and of an allele by turns; alleles are behind the record.
+        # Letters of the record and of an allele by turns; alleles are behind those of the record.
+        self._base = base = int(begin.min())
+        most = int(stop.max()) - base
+        every = np.concatenate([letters[base:][:most], np.frombuffer(block.letters, np.uint8)])
         begins, sizes = np.empty((2, len(rows), 2 * rows.shape[1] + 1), np.int64)
-        begins[:, 0], begins[:, 2::2] = begin, end
-        begins[:, 1::2] = bounds_of(block.size)[rows] + len(letters)
-        sizes[:, :-1:2], sizes[:, -1], sizes[:, 1::2] = start, stop, size
+        begins[:, 0], begins[:, 2::2] = begin - base, end - base
+        begins[:, 1::2] = bounds_of(block.size)[rows] + most
+        sizes[:, :-1:2], sizes[:, -1], sizes[:, 1::2] = start - base, stop - base, size
         sizes[:, ::2] -= begins[:, ::2]
-        ends = bounds_of(sizes)
-        self._at = offsets_in_rows(ends) + np.repeat(begins, sizes.reshape(-1))
-        every = np.concatenate([letters, np.frombuffer(block.letters, np.uint8)])
-        self.letters, self.bounds = every[self._at], ends[:: begins.shape[1]]
-        self._low = ends[:-1].reshape(begins.shape)[:, 1::2] - self.bounds[:-1, None]
+        self._begins, self._ends = begins.reshape(-1), bounds_of(sizes)
+        self.letters = gather(every, self._begins, self._ends)
+        self.bounds = self._ends[:: begins.shape[1]]
+        self._low = self._ends[:-1].reshape(begins.shape)[:, 1::2] - self.bounds[:-1, None]
         self._high, self.anchor_at = self._low + size, self._low[own]
 
     def lifted(self, window: Longs, start: Longs, end: Longs) -> tuple[Longs, Longs, Longs]:
@@ -140,14 +139,15 @@ class Windows:
 
     def _place(self, letter: Longs, more: int) -> Longs:
         """The position in the reference of letters of all windows; more: 1 for that behind each."""
-        block, at = self._block, self._at[letter]
-        bounds = bounds_of(block.size) + self._size
-        row = np.minimum(np.searchsorted(bounds, at, side="right"), len(block.size)) - 1
-        start, end = block.start[row], block.end[row]
+        part = np.searchsorted(self._ends, letter, side="right") - 1
+        offset = letter - self._ends[part] + more
+        window, turn = np.divmod(part, 2 * self.rows.shape[1] + 1)
+        row = self.rows[window, np.minimum(turn // 2, self.rows.shape[1] - 1)]
+        start, end = self._block.start[row], self._block.end[row]
         # What is as long as the reference's letters stands for them, one by one.
-        exact = start + at - bounds[row] + more
-        place = np.where(end - start == block.size[row], exact, end if more else start)
-        return np.where(at < self._size, at + more, place)
+        exact = end - start == self._block.size[row]
+        place = np.where(exact, start + offset, end if more else start)
+        return np.where(turn % 2, place, self._base + self._begins[part] + offset)
 
     def carriers(self, rows: Longs, low: Longs, high: Longs) -> Words:
         """The copies that have the alleles under hits, and no others there, uint64[n, W].

@@ -19,10 +19,9 @@ from kmatch.search.query import Query
 from kmatch.search.rules import load_pams
 from kmatch.search.search import Search, begin_search
 from kmatch.sequences.files import check_readable, open_source
-from kmatch.sequences.records import Record, Stretch
+from kmatch.sequences.records import Stretch
 from kmatch.sequences.variants import FOREVER, Block, VariantReader, Variants, check_reference
 
-TOGETHER = 1 << 12  # windows of a Stretch
 FIELDS = b"sequence\tstart\tend\tallele\tothers\n"  # of the list of dense groups
 
 
@@ -62,7 +61,7 @@ class VariantSearch:
         given, regions, listed = self._given, self._search.regions, 0
         genome = self._search.genomes.genome(0)
         records = enumerate(genome.records())
-        number, record = -1, Record("", np.zeros(0, np.uint8))
+        number, name, letters = -1, "", np.zeros(0, np.uint8)  # of the record at hand
         with ExitStack() as stack:
             source = stack.enter_context(open_source(given.vcf))
             lengths = dict(zip(genome.names, genome.lengths.tolist(), strict=True))
@@ -72,16 +71,17 @@ class VariantSearch:
             most = given.max_haplotypes + 2 * len(reader.samples)
             rule = Rule(self._flank, self._bulges, most)
             for block in reader.blocks(self._flank + 2):
-                while record.name != block.record or number < 0:
-                    number, record = next(records, (-1, record))
-                    if number < 0:
+                if regions and block.record not in regions:
+                    continue
+                while name != block.record:
+                    number, record = next(records, (-1, None))
+                    if record is None:
                         raise InputError(
                             f"{source.label}: line {block.sites[0].line:,}: '{block.record}' "
                             "comes before others in the genome; sort both in one order"
                         )
-                if regions and record.name not in regions:
-                    continue
-                letters = np.asarray(record.letters)
+                    name = record.name
+                    letters = np.asarray(record.letters) if name == block.record else letters
                 check_reference(block, letters, source.label)
                 parts = [no_hits()]
                 dense = np.zeros(len(block.site), np.bool_)
@@ -94,7 +94,7 @@ class VariantSearch:
                 batch = joined(parts)
                 order = np.lexsort((batch.pattern, batch.minus, batch.end, batch.start))
                 batch = batch.picked(order)
-                batch = replace(batch, record=batch.record + number, names={number: record.name})
+                batch = replace(batch, record=batch.record + number, names={number: name})
                 yield regions.inside(batch) if regions and len(batch) else batch
         if listed:
             warn(
@@ -105,12 +105,10 @@ class VariantSearch:
 
     def _search_in(self, letters: Bytes, bounds: Longs, query: Query, aligned: bool) -> HitBatch:
         """The hits in records without names, side by side: bounds, int64[n+1]."""
-        parts = []
-        for first in range(0, len(bounds) - 1, TOGETHER):
-            some = bounds[first : first + TOGETHER + 1]
-            names = [""] * (len(some) - 1)
-            parts.append(Stretch(names, np.diff(some), letters[some[0] : some[-1]]))
-        genomes = Genomes([Genome.of_stretches("windows of variants", parts)], named=False)
+        if len(bounds) < 2:
+            return no_hits()
+        stretch = Stretch([""] * (len(bounds) - 1), np.diff(bounds), letters)
+        genomes = Genomes([Genome.of_stretches("windows of variants", [stretch])], named=False)
         run = self._search.run._replace(aligned=aligned, cluster=None)
         return joined([no_hits(), *begin_search(query, genomes, run)])
 

@@ -4,6 +4,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -13,12 +14,13 @@ from kmatch.arrays import Bytes, Words, bounds_of, gather
 from kmatch.errors import InputError, checked_count, listed, shown, warn
 from kmatch.sequences.files import Source, StrPath
 
-BLOCK = 1 << 26  # bytes of a block's copies, about
+BLOCK, SITES = 1 << 24, 1 << 14  # bytes of a block's copies, and its sites, about
 FOREVER = 1 << 62
 UNKNOWN = float("nan")
 _CONTIG = re.compile(rb"##contig=<.*?ID=([^,>]+)(?:.*?length=(\d+))?")
 _FREQUENCIES = re.compile(rb"(?:^|;)AF=([^;]+)")
 _BASES = re.compile(rb"[ACGTN]+")
+_SORT = "sort the file with bcftools sort"
 # The bits of four letters that 0|0, 0|1, 1|0 and 1|1, each with a tab, have in common, and these.
 _SAME, _PHASED = np.frombuffer(b"\xfe\xff\xfe\xff", np.uint32), b"0|0\t"
 
@@ -80,12 +82,10 @@ class Block:
         self.site = np.repeat(np.arange(len(sites)), np.diff(self.first))
         self.af = np.array([af for site in sites for af in site.af])
         self.copies = np.concatenate([site.copies for site in sites])
-        trimmed = [
-            _trimmed(site.place, site.alleles[0], each) for site in sites for each in site.alleles
-        ]
+        trimmed = [_trimmed(site.alleles[0], each) for site in sites for each in site.alleles]
         start, end, letters = zip(*trimmed, strict=True)
-        self.start, self.end, self.letters = np.array(start), np.array(end), b"".join(letters)
-        self.size = np.array([len(each) for each in letters])
+        self.start, self.end = self.place[self.site] + np.array([start, end])
+        self.size, self.letters = np.array(list(map(len, letters))), b"".join(letters)
         self.gap = np.maximum(self.end - self.start - self.size, 0)
         self.order = 2 * self.start + (self.start < self.end)  # an insertion comes first
         self.behind = np.append(np.maximum.reduceat(self.end, self.first[:-1]), FOREVER)
@@ -128,8 +128,7 @@ class VariantReader:
     def __init__(self, source: Source, given: Variants, lengths: Mapping[str, int]) -> None:
         self._source, self._label, self._lengths = source, source.label, lengths
         self._min_af, self._number = given.min_af, 0
-        self._left: dict[str, int] = {}  # alleles left out, by reason
-        self._strange: dict[str, None] = {}  # names of records that the genome has not
+        self._left = Counter[str]()  # alleles left out, by reason
         names = self._header()
         self.samples = names if given.samples is None else list(dict.fromkeys(given.samples))
         if missing := [name for name in self.samples if name not in names]:
@@ -184,7 +183,7 @@ class VariantReader:
         """Yield the Blocks, at least `apart` letters between them; warns at the end of alleles that
         were left out."""
         sites: list[Site] = []
-        last, reach, most = "", 0, BLOCK // (2 * self._all.nbytes)
+        last, reach, most = "", 0, min(BLOCK // (2 * self._all.nbytes), SITES)
         for record, site in self._sites():
             full = len(sites) >= most and site.place - reach >= apart
             if sites and (record != last or full):
@@ -202,8 +201,8 @@ class VariantReader:
 
     def _sites(self) -> Iterator[tuple[str, Site]]:
         """Yield the name of a record and a Site for each line with an allele that counts."""
-        last, name, place, met = b"", "", 0, False
-        seen: set[bytes] = set()
+        last, name, place = b"", "", 0
+        seen: dict[str, None] = {}  # names of records
         for line in self._source.handle:
             self._number += 1
             cells = line.rstrip(b"\r\n").split(b"\t", 9)
@@ -214,30 +213,20 @@ class VariantReader:
             at = int(cells[1]) - 1
             if cells[0] != last:
                 last, name, place = cells[0], _text(cells[0]), 0
-                if last in seen:
-                    raise self._error(
-                        f"'{shown(name)}' comes again after others; sort the file with bcftools "
-                        "sort"
-                    )
-                seen.add(last)
+                if name in seen:
+                    raise self._error(f"'{shown(name)}' comes again after others; {_SORT}")
+                seen[name] = None
             if at < place:
-                raise self._error(
-                    f"position {at + 1:,} comes after {place + 1:,}; sort the file with bcftools "
-                    "sort"
-                )
+                raise self._error(f"position {at + 1:,} comes after {place + 1:,}; {_SORT}")
             place = at
-            if name not in self._lengths:
-                self._strange[name] = None
-                continue
-            met = True
-            if site := self._site(name, at, cells):
+            if name in self._lengths and (site := self._site(name, at, cells)):
                 yield name, site
-        if self._strange:
-            if not met:
-                raise self._misfit(list(self._strange))
+        if strange := [name for name in seen if name not in self._lengths]:
+            if len(strange) == len(seen):
+                raise self._misfit(strange)
             warn(
-                f"{self._label}: {listed(list(self._strange), 3)}: variants there are left out, as "
-                "the genome has no such record"
+                f"{self._label}: {listed(strange, 3)}: variants there are left out, as the genome "
+                "has no such record"
             )
 
     def _site(self, name: str, place: int, cells: list[bytes]) -> Site | None:
@@ -248,19 +237,14 @@ class VariantReader:
                 f"{name}:{place + 1:,} with {len(ref):,} letters is beyond the record, which has "
                 f"{self._lengths[name]:,}; is the file of another assembly?"
             )
-        rows = []
-        for row, alt in enumerate(alts, 1):
-            if alt in (b".", b"*", ref):  # nothing, or what another line has
-                continue
-            reason = ""
-            if cells[6] not in (b"PASS", b"."):
-                reason = "by FILTER"
-            elif not (_BASES.fullmatch(alt) and _BASES.fullmatch(ref)):
-                reason = "that are no letters A, C, G, T or N"
-            if reason:
-                self._left[reason] = self._left.get(reason, 0) + 1
-            else:
-                rows.append(row)
+        # What is nothing, or what another line has, is no allele.
+        some = [row for row, alt in enumerate(alts, 1) if alt not in (b".", b"*", ref)]
+        rows = [row for row in some if _BASES.fullmatch(alleles[row]) and _BASES.fullmatch(ref)]
+        if held_back := cells[6] not in (b"PASS", b"."):
+            rows = []
+        if len(rows) < len(some):
+            reason = "by FILTER" if held_back else "that are no letters A, C, G, T or N"
+            self._left[reason] += len(some) - len(rows)
         if not rows:
             return None
         copies, counts = self._genotypes(cells, len(alleles))
@@ -273,7 +257,7 @@ class VariantReader:
         there: Any = copies.any(axis=1)
         rows = [0, *(row for row in rows if there[row] and not af[row] < self._min_af)]
         if len(rows) < len(alleles):
-            for row in set(range(len(alleles))).difference(rows):
+            for row in set(range(len(alleles))).difference(rows):  # the reference in their place
                 copies[0] |= copies[row]
             alleles, af = [alleles[row] for row in rows], [af[row] for row in rows]
             copies = copies[rows]
@@ -308,7 +292,7 @@ class VariantReader:
             parts = re.split(rb"[|/]", word)
             if not all(part == b"." or part.isdigit() for part in parts):
                 raise self._error(f"'{shown(_text(word))}' is no genotype, such as 0|1; correct it")
-            found = [0 if part == b"." else int(part) for part in parts]
+            found = [int(part.replace(b".", b"0")) for part in parts]
             if max(found) >= alleles:
                 raise self._error(f"a genotype has allele {max(found)}, and ALT has {alleles - 1}")
             # Sets of PS have no phase to one another, and copies beyond two none here.
@@ -336,14 +320,15 @@ def _text(word: bytes) -> str:
     return word.decode("utf-8", "surrogateescape")
 
 
-def _trimmed(place: int, ref: bytes, alt: bytes) -> tuple[int, int, bytes]:
+@lru_cache(1 << 12)
+def _trimmed(ref: bytes, alt: bytes) -> tuple[int, int, bytes]:
     """Start, end and letters of an allele without what it shares with the reference."""
     shorter, end, begin = min(len(ref), len(alt)), 0, 0
     while end < shorter and ref[-1 - end] == alt[-1 - end]:
         end += 1
     while begin < shorter - end and ref[begin] == alt[begin]:
         begin += 1
-    return place + begin, place + len(ref) - end, alt[begin : len(alt) - end]
+    return begin, len(ref) - end, alt[begin : len(alt) - end]
 
 
 def check_reference(block: Block, letters: Bytes, label: str) -> None:
