@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bools, Floats, Longs, bounds_of, gather
+from kmatch.arrays import Bools, Floats, Ints, Longs, bounds_of, gather
 from kmatch.errors import APART, check_choice
 from kmatch.genome import Genome, Genomes
-from kmatch.results.batches import SEEN, AssayBatch, HitBatch
+from kmatch.results.batches import SEEN, AssayBatch, HitBatch, PrimerSites
 from kmatch.results.melting import SALTS, Salts, codes_of, melting_temperatures
 from kmatch.results.table import Hits
 from kmatch.search.alignments import with_alignments
@@ -26,7 +26,8 @@ from kmatch.sequences.primer_pairs import PrimerPairs
 from kmatch.sequences.records import Stretch
 
 ROLES = 3
-SITE = ("oligo", "record", "start", "end", "minus", "distance")  # -1 where there is none
+# The columns of a site, -1 where there is none.
+SITE = ("oligo", "record", "start", "end", "minus", "distance")
 
 
 class AssayOptions(NamedTuple):
@@ -42,14 +43,26 @@ class AssayOptions(NamedTuple):
 OPTIONS = AssayOptions()
 
 
-def _table(*columns: Any) -> Longs:
-    return np.stack(columns, axis=1).astype(np.int64)
+class _Nearest:
+    """A table whose rows are -1, or what came for each with the fewest differences, the first of
+    these."""
+
+    def __init__(self, rows: int, columns: int) -> None:
+        self.rows = np.full((rows, columns), -1)
+        self._keys, self._count = np.full(rows, np.iinfo(np.int64).max), 0
+
+    def add(self, row: Longs, differences: Longs, columns: list[Any]) -> None:
+        """Take columns, an array each, for rows by number."""
+        keys = differences << 40 | np.arange(self._count, self._count + len(row))
+        np.minimum.at(self._keys, row, keys)
+        kept = np.flatnonzero(self._keys[row] == keys)
+        self.rows[row[kept]] = np.stack([column[kept] for column in columns], axis=1)
+        self._count += len(row)
 
 
-def _least(table: Longs) -> Longs:
-    """Of the rows with a key, the first column, the first of those with the least in the second."""
-    order = np.lexsort((table[:, 1], table[:, 0]))
-    return table[order[np.flatnonzero(np.diff(table[order, 0], prepend=-1))]]
+def _columns(sites: HitBatch | PrimerSites, oligo: Ints, record: Longs) -> list[Any]:
+    """The columns of a SITE."""
+    return [oligo, record, sites.start, sites.end, sites.minus, sites.distance]
 
 
 class AssaySearch:
@@ -104,18 +117,15 @@ class AssaySearch:
     def _batch(self, window: Window) -> AssayBatch:
         """The rows of the genomes of a Window."""
         units, assays = len(window.names), len(self._pairs)
-        place = np.full((units * assays, 3), -1)
-        sites = np.full((units * assays, ROLES, len(SITE)), -1)
         products, names = self._products(window)
-        key = products[:, 0]
-        place[key] = products[:, 2:5]
-        sites[key] = products[:, 5:].reshape(-1, ROLES, len(SITE))
-        amplifies = place[:, 0] >= 0
+        amplifies = products[:, 0] >= 0
+        place, sites = np.split(products, [3], axis=1)
+        sites = sites.reshape(-1, len(SITE))
         if not amplifies.all():
-            self._approach(window, ~amplifies.reshape(units, assays), sites)
+            near = self._approach(window, ~amplifies.reshape(units, assays))
+            sites = np.where(np.repeat(amplifies, ROLES)[:, None], sites, near)
         record, start, end = place.T
-        distance = sites[:, :, SITE.index("distance")]
-        distance_3p, tm, positions = self._compare(window, sites.reshape(-1, len(SITE)), amplifies)
+        distance_3p, tm, positions = self._compare(window, sites, amplifies)
         genome, assay = np.divmod(np.arange(units * assays), assays)
         return AssayBatch(
             record,
@@ -126,45 +136,46 @@ class AssaySearch:
             genome=genome,
             assay=assay,
             amplifies=amplifies,
-            distance=distance,
+            distance=sites[:, -1].reshape(-1, ROLES),
             distance_3p=distance_3p.reshape(-1, ROLES),
             tm=tm.reshape(-1, ROLES),
             positions=positions,
         )
 
     def _products(self, window: Window) -> tuple[Longs, dict[int, str]]:
-        """The product of each assay and genome that amplifies: its key, differences, record, start
-        and end, and the SITE of each oligo; and the names of records."""
-        pair, names = self._pairs.pair, dict[int, str]()
-        found = [np.zeros((0, 5 + ROLES * len(SITE)), np.int64)]
+        """The product of each assay and genome, -1 where none amplifies: record, start and end, and
+        the SITE of each oligo; and the names of records."""
+        pairs, names = self._pairs, dict[int, str]()
+        found = _Nearest(len(window.names) * len(pairs), 3 + ROLES * len(SITE))
         sites = begin_search(self._query, window.genomes(self._genomes.circular), self._run)
         if window.unit is None:
             sites.progress.tell = self.progress.hear
-        for batch in products_of(sites.everywhere(), sites.genomes, self._pairs, self._pcr):
-            key = window.units(batch.record) * len(self._pairs) + pair[batch.forward.primer]
-            place = _table(key, np.zeros_like(key), batch.record, batch.start, batch.end)
-            rows = [place]
-            for each in (batch.forward, batch.reverse, batch.probe or batch.forward):
-                own = (each.primer, batch.record, each.start, each.end, each.minus, each.distance)
-                rows.append(_table(*own))
-            if batch.probe is None:
-                rows[-1][:] = -1
-            rows[-1][rows[-1][:, 0] < 0] = -1
-            place[:, 1] = sum(np.maximum(row[:, -1], 0) for row in rows[1:])
-            found.append(_least(np.hstack(rows)))
+        for batch in products_of(sites.everywhere(), sites.genomes, pairs, self._pcr):
+            row = window.units(batch.record) * len(pairs) + pairs.pair[batch.forward.primer]
+            columns: list[Any] = [batch.record, batch.start, batch.end]
+            total = np.zeros_like(row)
+            for each in (batch.forward, batch.reverse, batch.probe):
+                if each is None:
+                    columns += [np.full_like(row, -1)] * len(SITE)
+                    continue
+                none = each.primer < 0
+                own = _columns(each, each.primer, batch.record)
+                columns += [np.where(none, -1, column) for column in own]
+                total += np.where(none, 0, each.distance)
+            found.add(row, total, columns)
             names |= batch.names
         if window.unit is None:
             self.progress.join(sites.progress)
-        return _least(np.concatenate(found)), names
+        return found.rows, names
 
-    def _approach(self, window: Window, missing: Bools, sites: Longs) -> None:
-        """Put the closest site of each oligo of the assays that are missing in genomes to sites."""
-        pairs, wanted = self._pairs, missing[:, self._pairs.pair]
-        hits = closest(window, self._best, wanted, self._find)
-        key = window.units(hits.record) * len(pairs) + pairs.pair[hits.pattern]
-        place = (hits.pattern, hits.record, hits.start, hits.end, hits.minus, hits.distance)
-        rows = _least(_table(ROLES * key + pairs.role[hits.pattern], hits.distance, *place))
-        sites[np.divmod(rows[:, 0], ROLES)] = rows[:, 2:]
+    def _approach(self, window: Window, missing: Bools) -> Longs:
+        """The SITE of each oligo, by role, of the assays that are missing in genomes."""
+        pairs, found = self._pairs, _Nearest(missing.size * ROLES, len(SITE))
+        hits = closest(window, self._best, missing[:, pairs.pair], self._find)
+        row = window.units(hits.record) * len(pairs) + pairs.pair[hits.pattern]
+        row = ROLES * row + pairs.role[hits.pattern]
+        found.add(row, hits.distance.astype(np.int64), _columns(hits, hits.pattern, hits.record))
+        return found.rows
 
     def _find(self, window: Window, query: Query) -> Iterable[HitBatch]:
         genomes = window.genomes(self._genomes.circular)

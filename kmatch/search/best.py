@@ -6,6 +6,7 @@ genomes, that are asked each for its own are searched together.
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ from kmatch.search.search import Progress, Search
 from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.circles import Circular
-from kmatch.sequences.records import Stretch, gathered, stretch_of, whole_stretches
+from kmatch.sequences.records import Stretch, stretch_of, whole_stretches
 
 WINDOW = 1 << 25  # letters of records that are searched together
 UNITS = 1 << 12  # and genomes or records that are asked apart, at the most
@@ -121,7 +122,8 @@ def noted_records(
 class Window(NamedTuple):
     """Some units, genomes or records that are asked each for its own, as one Genome.
 
-    unit: int64[r], the unit that each record is in, None where all are in one; names: of the units.
+    unit: int64[r], the unit that each record is in, None where all are in one, otherwise the Genome
+    has a Stretch a record; names: of the units.
     """
 
     genome: Genome
@@ -144,12 +146,8 @@ class Window(NamedTuple):
         if self.unit is None or len(units) == len(self.names):
             return self, None
         wanted = np.isin(self.unit, units)
-        chosen = [
-            stretch_of(*record)
-            for record, is_one in zip(self.genome.records(), wanted.tolist(), strict=True)
-            if is_one
-        ]
-        genome = Genome.of_stretches(self.genome.label, gathered(chosen))
+        records = list(compress(self.genome.parts(), wanted.tolist()))
+        genome = Genome.of_stretches(self.genome.label, records)
         return Window(genome, self.unit[wanted], self.names), np.flatnonzero(wanted)
 
 
@@ -183,7 +181,8 @@ def windows(parts: Iterable[tuple[list[str], "list[Stretch] | Genome"]]) -> Iter
 
 
 def _window(stretches: list[Stretch], unit: list[int], names: list[str]) -> Window:
-    return Window(Genome.of_stretches("records", stretches), np.array(unit, np.int64), names)
+    records = [stretch_of(*record) for stretch in stretches for record in stretch.each()]
+    return Window(Genome.of_stretches("records", records), np.array(unit, np.int64), names)
 
 
 # The hits of a Query in a Window.
