@@ -7,8 +7,7 @@ import naive_scores
 import numpy as np
 import pytest
 
-from kmatch.errors import InputError, KmatchWarning
-from kmatch.results.annotation import Annotation, gene_name
+from kmatch.results.annotation import Annotation
 from kmatch.results.batches import Batch, Origin
 
 
@@ -46,58 +45,3 @@ def test_gff3_against_every_feature(tmp_path, circle):
         places = zip(start, end, strict=True)
         expected = [naive_scores.annotated(genes, exons, *place, circle) for place in places]
         assert list(zip(*columns(path, batch), strict=True)) == expected
-
-
-def test_gtf_with_genes_made_of_their_parts(tmp_path):
-    path = tmp_path / "a.gtf"
-    path.write_text(
-        '#!genome\nchr1\tx\ttranscript\t11\t50\t.\t+\t.\tgene_id "E1"; gene_name "one; 1";\n'
-        'chr1\tx\texon\t11\t20\t.\t+\t.\tgene_id "E1"; gene_name "one; 1";\n'
-        'chr1\tx\texon\t41\t50\t.\t+\t.\tgene_id "E1"; gene_name "one; 1";\n'
-        'chr1\tx\tstart_codon\t1\t3\t.\t+\t.\tgene_id "E9";\n'
-    )
-    genes, regions = columns(path, rows([0, 9, 20, 49, 50], [3, 11, 40, 60, 60]))
-    assert genes == ["", "one; 1", "one; 1", "one; 1", ""]
-    assert regions == ["intergenic", "exon", "intron", "exon", "intergenic"]
-
-
-def test_bed_has_no_regions(tmp_path):
-    path = tmp_path / "a.bed"
-    path.write_text("track name=x\nchr1\t10\t20\tpeak\nchr1\t15\t30\nchr2\t0\t9\tother\n")
-    genes, regions = columns(path, rows([0, 9, 19], [10, 11, 21]))
-    assert genes == ["", "peak", "peak,."]
-    assert set(regions) == {""}
-
-
-@pytest.mark.parametrize(
-    ("attributes", "name"),
-    [
-        ("ID=gene-b0001;Name=thrL;gene=x;locus_tag=b0001", "thrL"),
-        ("ID=gene:E1;gene_id=E1", "E1"),
-        ("ID=a%2Cb", "a,b"),
-        ('gene_id "E1"; gene_name "TP53"', "TP53"),
-        ("", "."),
-    ],
-)
-def test_names(attributes, name):
-    assert gene_name(attributes) == name
-
-
-@pytest.mark.parametrize(
-    ("text", "part"),
-    [("", "no features"), ("chr1\tx\ty\n", "line 1: neither"), ("# only\n", "no features")],
-)
-def test_what_is_no_annotation(tmp_path, text, part):
-    path = tmp_path / "a"
-    path.write_text(text)
-    with pytest.raises(InputError, match=part):
-        Annotation(path)
-
-
-def test_other_names_of_records_are_told(tmp_path):
-    path = tmp_path / "a.bed"
-    path.write_text("1\t10\t20\n")
-    found = Annotation(path)
-    assert found.columns(rows([12], [15]))[0].names.words == [""]
-    with pytest.warns(KmatchWarning, match="the file has '1', the table 'chr1': names of records"):
-        found.check()

@@ -1,7 +1,6 @@
 """`kmatch assay` and `kmatch.assay`, against every product of an oracle."""
 
 import io
-import json
 import random
 from math import log, sqrt
 
@@ -54,64 +53,6 @@ def folder(tmp_path_factory):
     (folder / "list").write_text("".join(f"{folder}/g{n}.fa\n" for n in range(5)))
     (folder / "targets").write_text("g0\n# and those of a patient\ng3\ng4\n")
     return folder
-
-
-def table(text):
-    header, *lines = (line.split("\t") for line in text.decode().splitlines())
-    return [dict(zip(header, line, strict=True)) for line in lines]
-
-
-def test_command(folder, tmp_path):
-    matrix, positions, report = (tmp_path / name for name in ("m.tsv", "p.tsv", "r.json"))
-    done = here(
-        *("assay", folder / "assays.tsv", folder / "all.fa", "-k", 2, "--each", "record"),
-        *("--product", "50-100", "--matrix", matrix, "--positions", positions),
-        *("--targets", folder / "targets", "--json", report),
-    )  # fmt: skip
-    rows = table(done.out)
-    assert list(rows[0]) == [
-        *("genome", "assay", "amplifies", "sequence", "start", "end", "length"),
-        *("forward", "reverse", "probe", "forward_3p", "reverse_3p"),
-        *("tm_forward", "tm_reverse", "tm_probe"),
-    ]
-    assert [row["genome"] for row in rows] == [f"g{n}" for n in range(5) for _ in range(2)]
-    assert [row["amplifies"] for row in rows] == ["yes"] * 7 + ["no"] * 3
-    second = {"start": "150", "end": "217", "forward": "2", "probe": "", "forward_3p": "1"}
-    assert second.items() <= rows[2].items()
-    assert {"forward": "1", "probe": "2", "reverse": "0"}.items() <= rows[5].items()
-    assert {"sequence": "", "start": "", "forward": "0", "probe": "3"}.items() <= rows[7].items()
-    assert matrix.read_text().splitlines() == [
-        "assay\tg0\tg1\tg2\tg3\tg4", "two\t0\t2\t1\t0\t", "three\t0\t2\t3\t\t",
-    ]  # fmt: skip
-    lines = [line.split("\t") for line in positions.read_text().splitlines()]
-    assert lines[0] == ["oligo", "position", "letter", "match", "differ", *"ACGTN-+"]
-    assert lines[3][:5] == ["two_F", "3", "G", "3", "1"] and sum(map(int, lines[3][5:])) == 4
-    facts = json.loads(report.read_text())["assays"]
-    assert facts[1] == {
-        "assay": "three", "amplified": 3, "true_positive": 1, "false_negative": 2,
-        "false_positive": 2, "true_negative": 0,
-    }  # fmt: skip
-    assert done.err.decode().splitlines()[-1] == (
-        "kmatch: three: 1 true positive, 2 false negative, 2 false positive, 0 true negative"
-    )
-
-
-def test_files_lists_and_records_give_the_same(folder):
-    how = ("-k", 3, "--product", "50-100")
-    apart = table(
-        here("assay", folder / "assays.tsv", folder / "all.fa", "--each", "record", *how).out
-    )
-    several = here("assay", folder / "assays.tsv", *(folder / f"g{n}.fa" for n in range(5)), *how)
-    listed = here("assay", folder / "assays.tsv", f"@{folder}/list", *how)
-    assert several.out == listed.out
-    rows = table(listed.out)
-    assert [row.pop("genome") for row in rows[::2]] == [f"{folder}/g{n}.fa" for n in range(5)]
-    assert [list(row.values())[-14:] for row in rows] == [list(row.values())[1:] for row in apart]
-    piped = here(
-        *("assay", folder / "assays.tsv", "-", "--each", "record", *how),
-        stdin=(folder / "all.fa").read_bytes(),
-    )
-    assert table(piped.out) == apart
 
 
 def duplex_temperature(oligo, site, salts=SALTS):
@@ -194,31 +135,8 @@ def test_melting_temperatures_of_sites():
     assert salty.tm_reverse[0] == pytest.approx(tm)
     with pytest.raises(kmatch.OutputError, match="no BED"):
         found.to_bed(io.StringIO())
-
-
-@pytest.mark.parametrize(
-    "arguments, said",
-    [
-        (("assays.tsv", "all.fa", "-k", 2, "-o", "x.bed"), "assay writes TSV and CSV"),
-        (("-", "-", "-k", 2), "only one of ASSAYS and GENOMES can be standard input"),
-        (("probe.fa", "all.fa", "-k", 2), "primers without a partner: 'x_P'"),
-        (("assays.tsv", "none.fa", "-k", 2), "none.fa"),
-    ],
-)
-def test_what_cannot_be_done(folder, monkeypatch, arguments, said):
-    monkeypatch.chdir(folder)
-    (folder / "probe.fa").write_text(">x_P\nACGTACGT\n")
-    done = here("assay", *arguments)
-    assert done.status in (1, 2) and not done.out and said in done.err.decode()
-
-
-def test_targets_that_are_no_genomes(folder):
-    given = {"a": OLIGOS}
-    with pytest.warns(UserWarning, match="none of the genomes: 'x'"):
-        found = kmatch.assay(given, folder / "g0.fa", 2, targets=["x"], device="cpu")
-    assert found.facts[0]["false_positive"] == 1
     with pytest.raises(InputError, match="unknown each"):
-        kmatch.assay(given, folder / "g0.fa", 2, each="genome", device="cpu")
+        kmatch.assay(given, genome, 2, each="genome", device="cpu")
 
 
 @pytest.mark.filterwarnings("ignore:pattern")

@@ -133,18 +133,11 @@ def test_standard_input():
     assert here("hamming", "-", "-p", "ACGT", "-k", 0, stdin=header + b"\nACGT\n").out[:2] == b"a\t"
 
 
-@pytest.mark.parametrize("role", ["genome", "patterns"])
-def test_paths(folder, role):
+def test_files_that_are_closed(folder):
     (folder / "closed.fa").write_bytes(FASTA)
     (folder / "closed.fa").chmod(0)
-    for path, *words in (
-        ("missing.fa", "missing.fa", "No such file"),
-        (folder, folder, "directory"),
-        ("closed.fa", "closed.fa", "ermission"),
-        ("https://example.org/x", "download it first"),
-    ):
-        given = {"genome": "good.fa", "patterns": "good.fa"} | {role: path}
-        failed(unprivileged("hamming", given["genome"], given["patterns"], "-k", 1), *words)
+    for given in (("closed.fa", "good.fa"), ("good.fa", "closed.fa")):
+        failed(unprivileged("hamming", *given, "-k", 1), "closed.fa", "ermission")
 
 
 # Files cut anywhere

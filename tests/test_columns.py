@@ -1,7 +1,6 @@
 """Columns by name, CSV, reports and what other libraries read, against the alignments."""
 
 import csv
-import importlib.util
 import io
 import json
 import re
@@ -184,15 +183,6 @@ def test_a_stream_of_arrow(genome, monkeypatch, package):
     rows = reader.ArrayStream(guides).read_all().to_pylist()
     assert [row["d0"] for row in rows] == guides.d0.tolist() and rows[0]["record"] == "é"
     assert len(rows) and all(np.isnan(row["specificity"]) for row in rows)
-
-
-def test_polars(genome):
-    polars = pytest.importorskip("polars")
-    hits = kmatch.hamming(genome, PATTERNS, k=1, device="cpu")
-    frame = hits.to_polars()
-    assert frame["start"].to_list() == hits.start.tolist()
-    if importlib.util.find_spec("pyarrow") or importlib.util.find_spec("nanoarrow"):
-        assert polars.DataFrame(hits).equals(frame)
 
 
 def test_letters_of_a_genome(genome):

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.commands import here
 
 from kmatch.published.machines import (
     SLID,
@@ -121,17 +120,3 @@ def test_the_umm_needs_the_slid_matrix():
         assert runs["diagonals on d", "DMM"].time < 1.1 * on_s.time
         advantage.append(on_d.time / on_s.time)
     assert advantage == sorted(advantage) and advantage[-1] > 10
-
-
-def test_the_command(tmp_path):
-    command = ("model", "-n", 64, "-n", 128, "-m", 8, "-w", 4, "-l", 5, "-p", 16)
-    plain = here(*command)
-    header, *rows = [line.split("\t") for line in plain.out.decode().splitlines()]
-    assert plain.status == 0 and len(rows) == 2 * 12
-    first = dict(zip(header, rows[0], strict=True))
-    assert first["program"] == "contiguous" and first["time"] == "32" and first["asm"] == "."
-    file = tmp_path / "model.tsv"
-    assert here(*command, "-o", file).out == b"" and file.read_bytes() == plain.out
-    drawn = here(*command, "--format", "table").out.decode()
-    assert "Theorem 6" in drawn and "slid matrix" in drawn
-    assert max(map(len, drawn.splitlines())) <= 110

@@ -11,11 +11,8 @@ import pytest
 from support.cases import LONG
 from support.commands import fasta, random_letters
 from support.devices import DEVICES, PROBLEMS, SIMULATED, check, on_a_gpu, on_the_cpu, simulated
-from support.searches import primer, primer_rows
 
 import kmatch
-from kmatch.bench import Bench, Case, cut_patterns
-from kmatch.bench import random_letters as letters_of
 from kmatch.engine.cuda.driver import cuda
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.workers import Workers
@@ -274,20 +271,6 @@ def test_a_block_of_four_threads():
     assert np.where(on_gpu.fetch(table) >= 0, range(8), -1).tolist() == expected[0]
 
 
-@simulated
-def test_bench_rows(monkeypatch):
-    monkeypatch.setattr("kmatch.bench.SMALLEST", 60)
-    letters = letters_of(100)
-    case = Case("multi", letters, cut_patterns(letters, 6, 2, 2), 2)
-    rows = list(Bench("cuda", 1, seconds=1e-6).rows(case, "Ho et al. 2017a"))
-    assert [(row["algorithm"], row["device"]) for row in rows[:3]] == [
-        ("bitplane", "cuda"),
-        ("naive", "cpu"),  # the sequential one that the paper compares with
-        ("naive", "cuda"),
-    ]
-    assert all(row["equal"] and row["hits"] and row["size"] == 60 for row in rows)
-
-
 @algorithms("hamming", "multi", "edit", "best", devices=[("cuda", on_a_gpu)])
 def test_many_letters(command, algorithm, device):
     text = random_letters(5_000_000, seed=1)
@@ -303,15 +286,6 @@ def test_many_letters(command, algorithm, device):
         search(genome, chosen, *k, **how).to_bed(table)
         tables.add(table.getvalue())
     assert len(tables) == 1
-
-
-@algorithms("primer", devices=[("cuda", on_a_gpu)])
-def test_primers_of_many_letters(command, algorithm, device):
-    target, background = random_letters(1_500, seed=3), random_letters(20_000, seed=4)
-    problem = [("t", target)], [("b", background + target[200:900])], 50
-    options = {"background_strand": "+"}
-    found = primer_rows(primer(*problem, device="cuda", algorithm=algorithm.name, **options))
-    assert found == primer_rows(primer(*problem, **options)) != []
 
 
 FORKED = """

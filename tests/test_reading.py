@@ -208,54 +208,11 @@ def test_an_error_behind_the_first_chunks_is_reported(tmp_path):
 
 # Patterns, primers and regions
 
-PAIRS = [("p0", "ACGTTG"), ("p1", "NRYAC"), ("p2", "uugacca")]
-TABBED = "".join(f"{name}\t{letters}\n" for name, letters in PAIRS)
-ROWS = [f"chr1\t{i}\t{i + 4}\t{name}\t1\t+\t{letters}\n" for i, (name, letters) in enumerate(PAIRS)]
-PATTERN_FILES = {
-    "tabs": TABBED,
-    "FASTA": ">p0\nACGTTG\n>p1 the second\nNRYAC\n>p2\nuug\nacca\n",
-    "FASTA in CRLF": ">p0\r\nACGTTG\r\n>p1 the second\r\nNRYAC\r\n>p2\r\nuug\r\nacca\r\n",
-    "FASTA with blank lines": "# note\n\n>p0\n\nACGTTG\n\n>p1\nNRYAC\n>p2\nuug acca",
-    "comments": "# a panel\n" + TABBED.replace("p1", "#p9\tAAA\np1"),
-    "blank lines": "\n \n" + TABBED.replace("\n", "\n\n"),
-    "CRLF": TABBED.replace("\n", "\r\n"),
-    "lone CR": TABBED.replace("\n", "\r"),
-    "no final newline": TABBED.rstrip(),
-    "spaces at the ends": TABBED.replace("\n", "  \n").replace("\t", " \t "),
-    "byte order mark": "\ufeff" + TABBED,
-    "BED": "".join(ROWS),
-    "BED with comments": "track name=x\n#chrom\tstart\n\n" + "\n# a\n".join(ROWS),
-    "BED in CRLF": "".join(ROWS).replace("\n", "\r\n"),
-    "BED with more columns": "".join(ROWS).replace("\n", "\tpool\t5\n"),
-    "BED without a final newline": "".join(ROWS)[:-1],
-}
-TABLES = {
-    "CSV": "name,Tm,seq\n" + "".join(f"{name},60,{letters}\n" for name, letters in PAIRS),
-    "TSV": "seq\tgc\tid\n" + "".join(f"{letters}\t.5\t{name}\n" for name, letters in PAIRS),
-    "semicolons": "\n;\nID;seq\n" + "".join(f"{name};{letters}\n" for name, letters in PAIRS),
-    "first column": "guide,seq\n" + "".join(f"{name},{letters}\n" for name, letters in PAIRS),
-    "quotes": 'name,"seq",note\n' + "".join(f'"{n}","{s}","a, b"\n' for n, s in PAIRS),
-    "comments": "# by me\n#name\tseq\n" + "".join(f"{n}\t {s} \n\n" for n, s in PAIRS),
-    "another case": "Name,SEQ\r\n" + "".join(f"{n},{s}\r\n" for n, s in PAIRS),
-    "byte order mark": "\ufeffname,seq\n" + "".join(f"{n},{s}\n" for n, s in PAIRS),
-}
 
-
-def pairs(folder, data, column=None):
-    data = data.encode() if isinstance(data, str) else data
-    panel = read_patterns(file_with(folder, "panel", data), column=column)
-    return list(zip(panel.names, panel.sequences, strict=True))
-
-
-def test_ways_to_write_patterns(tmp_path):
-    written = [(name, data, None) for name, data in PATTERN_FILES.items()]
-    written += [(name, data, "seq") for name, data in TABLES.items()]
-    written += [(kind, compressed(kind, TABBED.encode()), None) for kind in KINDS]
-    for name, data, column in written:
-        assert pairs(tmp_path, data, column) == PAIRS, name
-    nameless = [("ACGT", "ACGT"), ("tt", "tt")]
-    assert pairs(tmp_path, "seq,gc\nACGT,1\ntt,0\n", "seq") == nameless
-    assert pairs(tmp_path, "ACGT\ntt\n") == pairs(tmp_path, ">\nACGT\n>\ntt\n") == nameless
+@pytest.mark.parametrize("kind", KINDS)
+def test_patterns_that_are_compressed(tmp_path, kind):
+    panel = read_patterns(file_with(tmp_path, "panel", compressed(kind, b"p0\tACGT\np1\tNRY\n")))
+    assert (panel.names, panel.sequences) == (["p0", "p1"], ["ACGT", "NRY"])
 
 
 def test_a_panel_is_a_sequence():

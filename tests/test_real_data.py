@@ -1,7 +1,6 @@
 """Real genomes, held against independent answers."""
 
 import gzip
-import re
 
 import naive
 import numpy as np
@@ -68,33 +67,3 @@ def test_the_amplicons_of_artic(real):
     found = zip(products.start.tolist(), products.end.tolist(), products.name, strict=True)
     assert len(products) == 113 and set(found) == expected
     assert {name for *_, name in expected} == {f"SARS-CoV-2_{n}" for n in range(1, 100)}
-
-
-def test_products_of_pairs_cut_from_a_genome(e_coli):
-    """Those that the pairs' exact sites make, by regular expressions and the oracle's joining."""
-    path, _, text = e_coli
-    rng, pairs, places, hits = np.random.default_rng(8), {}, set(), []
-    for number in range(20):
-        start, length = int(rng.integers(len(text) - 6000)), int(rng.integers(60, 5000))
-        product, name = text[start : start + length], f"p{number}"
-        pairs[name] = product[:22], naive.reverse_complement(product[-22:])
-        places.add((start, start + length, name))
-    for number, primer in enumerate(primer for pair in pairs.values() for primer in pair):
-        for strand, letters in (("+", primer), ("-", naive.reverse_complement(primer))):
-            hits += [
-                (0, found.start(), found.start() + len(primer), number, 0, strand)
-                for found in re.finditer(f"(?={letters})", text)
-            ]
-    made = naive.pcr(hits, [(name, role) for name in pairs for role in "FR"], (50, 5000))
-    expected = [(start, end, [*pairs][one[3] // 2]) for _, start, end, _, one, _ in made]
-    products = kmatch.pcr(path, pairs, k=0, sequence=True)
-    found = list(zip(products.start.tolist(), products.end.tolist(), products.name, strict=True))
-    assert found == expected and places <= set(found)
-    for (start, end, _), strand, made in zip(
-        found, products.strand, products.sequence, strict=True
-    ):
-        stretch = text[start:end]
-        assert made == (stretch if strand == "+" else naive.reverse_complement(stretch))
-    mirrored = kmatch.pcr(path, {name: pair[::-1] for name, pair in pairs.items()}, k=0)
-    assert mirrored.start.tolist() == products.start.tolist()
-    assert (mirrored.strand != products.strand).all()

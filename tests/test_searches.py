@@ -7,6 +7,7 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
+import hypothesis
 import naive
 import naive_circles
 import numpy as np
@@ -22,6 +23,7 @@ from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.workers import Workers
 from kmatch.genome import as_genomes
 from kmatch.search.chunks import Chunking, plan_chunks
+from kmatch.search.circles import Arc, loci_on_circle
 from kmatch.search.query import Query, Run
 from kmatch.search.search import begin_search
 from kmatch.sequences.patterns import load_patterns
@@ -95,6 +97,26 @@ def test_turns_of_a_circle_do_not_decide(name, report):
         back = [((start + turn) % n, end - start, *rest) for _, start, end, *rest in found]
         there = [(start, end - start, *rest) for _, start, end, *rest in whole]
         assert sorted(back, key=lambda row: (row[:2], row[4])) == there
+
+
+@st.composite
+def arcs_of_circles(draw):
+    """(size, arcs): of each arc its start, its length, the letters before its anchor and the
+    distance of a hit there."""
+    size = draw(st.integers(1, 12))
+    arc = st.tuples(
+        st.integers(0, size - 1), st.integers(1, size), st.integers(0, 1), st.integers(0, 2)
+    )
+    return size, draw(st.lists(arc, min_size=1, max_size=5))
+
+
+@hypothesis.settings(max_examples=300)
+@given(arcs_of_circles())
+def test_loci_of_arcs(case):
+    size, arcs = case
+    rows = loci_on_circle([Arc(*arc[:3]) for arc in arcs], [arc[3] for arc in arcs], size)
+    expected = naive_circles.loci([(*arc, "") for arc in arcs], size)
+    assert sorted(arcs[row] for row in rows) == sorted(hit[:4] for hit in expected)
 
 
 def test_over_the_origin_of_a_long_record():

@@ -4,7 +4,7 @@ import re
 
 import click
 import pytest
-from support.commands import failed, fasta, here, random_letters
+from support.commands import fasta, here, random_letters
 
 from kmatch.cli.advice import COMMANDS, OPTIONS, VALUES
 from kmatch.cli.command import kmatch as group
@@ -55,22 +55,6 @@ def test_what_is_advised_exists():
     for table in (COMMANDS, OPTIONS):
         names = " ".join(table).split()
         assert len(names) == len(set(names))
-
-
-def test_files_that_are_something_else(folder):
-    (folder / "list.txt").write_text("g.fa\nchr1\t0\t10\n")
-    (folder / "r.bed").write_text("chrom\tstart\tend\nchr1\t0\t10\n")
-    sought = ("hamming", "g.fa", "p.txt", "-k", 1)
-    failed(here("hamming", folder, "p.txt", "-k", 1), "Is a directory; give one of its files")
-    failed(here(*sought, "-o", folder), "Is a directory; give a file in it")
-    failed(here(*sought, "-o", "new/"), "new/: this names a folder")
-    failed(here("pack", "g.fa", "-o", "new/"), "new/: this names a folder")
-    failed(here("hamming", "@list.txt", "p.txt", "-k", 1), "@list.txt: chr1 0 10: cannot be read")
-    failed(here(*sought, "--regions", "r.bed"), "r.bed: line 1: 'start' is no position", "'#'")
-    failed(here("hamming", "p.txt", "g.fa", "-k", 1), "p.txt: ", "The genome comes first")
-    for url in ("https://a.b/c.fa", "ftp://a.b/c.fa.gz", "s3://a/b.fa"):
-        failed(here("hamming", url, "p.txt", "-k", 1), url, "download it first")
-        failed(here("hamming", "g.fa", url, "-k", 1), url, "download it first")
 
 
 def test_exchanged_files(folder, monkeypatch):

@@ -1,11 +1,12 @@
 """What the oracles say that a search finds, and its tables, byte by byte."""
 
+import re
 from collections import Counter
+from urllib.parse import quote
 
 import naive
 import naive_bounds
 import naive_circles
-from support.formats import columns_of, gff3_row, sam_row
 
 import kmatch
 from fuzzing.searches import distances, most
@@ -13,6 +14,7 @@ from fuzzing.searches import distances, most
 NOT_OF_ORACLES = ("algorithm", "limit", "regions", "circular")
 BOUNDS = ("max_mismatches", "max_insertions", "max_deletions")
 RULES = ("pam", "exact_5p", "exact_3p")
+BASES = dict(zip("ACGTRYSWKMBDHVN", "TGCAYRSWMKVHDBN", strict=True))
 
 
 def table(search):
@@ -215,63 +217,12 @@ def gff3(search, found):
     return "".join(f"{line}\n" for line in lines)
 
 
-def view(search, found):
-    """A line a hit, as `viewed` makes it of what kmatch writes."""
-    lines = []
-    for hit in found:
-        columns, text = columns_of(hit[6]), match_of(search, hit)
-        letters = iter(whole(search, hit, columns).upper().replace("U", "T"))
-        rest, above, below = iter(text), "", ""
-        for op in columns:
-            below += next(rest) if op != "I" else "-"
-            above += next(letters) if op != "D" else "-"
-        pam = len(columns) - columns.count("D") - len(search.patterns[hit[3]])
-        if search.options.get("pam_side") == "5p":
-            above = below[:pam] + above[pam:]
-        else:
-            above = above[: len(columns) - pam] + below[len(columns) - pam :]
-        name = search.names[hit[3]]
-        place = f"r{hit[0]}:{hit[1]}-{hit[2]} {hit[5]} {name}, distance {hit[4]}"
-        lines.append(f"{place}\t{above}\t{below}\n")
-    return "".join(lines)
-
-
-def viewed(written):
-    """What `--format view` wrote, as bytes, a line a hit: its title, pattern and text."""
-    rows, lines, at = written.decode().split("\n"), [], 0
-    while at < len(rows) - 1:
-        place, at = rows[at], at + 1
-        above = below = ""
-        while rows[at]:  # the pattern, what matches, which may be nothing, and the text
-            pattern, _, text = rows[at : at + 3]
-            assert (pattern[:8].strip(), text[:8]) == ("pattern", "text    ")
-            below += text[8:]
-            above += pattern[8:].ljust(len(text) - 8)
-            at += 3
-        part = slice(len(above) - len(above.lstrip()), len(above.rstrip()))
-        lines.append(f"{place}\t{above[part]}\t{below[part]}\n")
-        at += 1
-    return "".join(lines).encode()
-
-
-FORMS = {"bed": bed, "tsv": tsv, "sam": sam, "gff3": gff3, "view": view}
+FORMS = {"bed": bed, "tsv": tsv, "sam": sam, "gff3": gff3}
 
 
 def product_table(search):
     found = inside(search, products(search))
-    if search.form == "bed":
-        return "".join(
-            product_line(search, row, scores(search, row)) for row in in_rows(search, found)
-        )
-    header = ["sequence", "start", "end", "name", "length", "strand"]
-    for side in ("forward", "reverse"):
-        header += [side, f"{side}_start", f"{side}_end"]
-        header += [f"{name}_{side}" for name in ("distance", "cigar", "match")]
-    sequence = bool(search.options.get("sequence"))
-    lines = ["\t".join([*header, *(["product"] if sequence else [])]) + "\n"]
-    return "".join(
-        [*lines, *(product_line(search, x, details(search, x, sequence)) for x in found)]
-    )
+    return "".join(product_line(search, row) for row in in_rows(search, found))
 
 
 def products(search):
@@ -279,7 +230,6 @@ def products(search):
     options, k = plain(search), search.k
     wanted = tuple(options.pop("product")), options.pop("pairs")
     edit = options.pop("edit")
-    del options["sequence"]
     lines, rings = parted(search)
     if edit and options.get("exact_3p"):
         sites = naive_bounds.edit(lines, search.patterns, k, "loci", **options)
@@ -296,32 +246,62 @@ def products(search):
     return sorted(found, key=lambda row: row[0])  # in order in each record
 
 
-def product_line(search, row, rest):
-    record, start, end, _, forward, reverse = row
+def product_line(search, row):
+    record, start, end, sign, forward, reverse = row
     (pair, role), (other, facing) = search.roles[forward[3]], search.roles[reverse[3]]
     name = f"{search.primer_names[forward[3]]}+{search.primer_names[reverse[3]]}"
     if pair == other and role != facing:
         name = search.pair_names[pair]
-    return "\t".join(map(str, [f"r{record}", start, end, name, *rest])) + "\n"
-
-
-def scores(search, row):
-    *_, sign, forward, reverse = row
     letters = sum(len(search.patterns[site[3]]) for site in (forward, reverse))
     score = round(1000 * (1 - (forward[4] + reverse[4]) / letters))
-    return score, sign, forward[4], reverse[4]
+    cells = (f"r{record}", start, end, name, score, sign, forward[4], reverse[4])
+    return "\t".join(map(str, cells)) + "\n"
 
 
-def details(search, row, sequence):
-    record, start, end, sign, *sites = row
-    columns = [end - start, sign]
-    for site in sites:
-        cigar = site[6] if len(site) > 6 else gapless(search, site)
-        columns += [
-            search.primer_names[site[3]],
-            *site[1:3],
-            site[4],
-            cigar,
-            match_of(search, site),
-        ]
-    return columns + ([match_of(search, (record, start, end, 0, 0, sign))] if sequence else [])
+# SAM and GFF3, slowly, out of the rows of TSV
+
+
+def columns_of(cigar):
+    """The columns of a CIGAR, one letter each."""
+    return "".join(op * int(size) for size, op in re.findall(r"(\d+)([=XID])", cigar))
+
+
+def runs_of(columns):
+    """The CIGAR of columns."""
+    return "".join(f"{len(run[0])}{run[1]}" for run in re.finditer(r"(.)\1*", columns))
+
+
+def read_of(columns, pattern, match):
+    """The letters of a read in the pattern's direction."""
+    letters, bases, read = list(pattern.upper().replace("U", "T")), list(match), ""
+    for op in columns:
+        letter = letters.pop(0) if op != "D" else ""
+        base = bases.pop(0) if op != "I" else ""
+        read += base if op == "=" else letter
+    assert not letters and not bases
+    return read
+
+
+def sam_row(row, sequence):
+    """The SAM line of a TSV row, whose pattern, PAM and all, is `sequence`."""
+    record, start, _, name, distance, strand, cigar, match = row
+    columns = columns_of(cigar)
+    read = read_of(columns, sequence, match)
+    if strand == "-":
+        columns = columns[::-1]
+        read = "".join(BASES[letter] for letter in reversed(read))
+    name = re.sub(r"[^!-?A-~]", "_", name)[:254]
+    flag = 16 if strand == "-" else 0
+    edits = sum(op != "=" for op in columns)
+    cells = [name, flag, record, int(start) + 1, 255, runs_of(columns), "*", 0, 0, read, "*"]
+    return "\t".join(map(str, [*cells, f"NM:i:{edits}", f"kd:i:{distance}"]))
+
+
+def gff3_row(number, row, length):
+    """The GFF3 line of a TSV row of a pattern of `length` letters."""
+    record, start, end, name, distance, strand, cigar, _ = row
+    score = round(1000 * (1 - int(distance) / length))
+    name = "".join(quote(c, safe="") if c in "%;=&,\t" else c for c in name)
+    values = f"ID=hit{number};Name={name};distance={distance};cigar={cigar}"
+    cells = [quote(record, safe=".:^*$@!+_?-|"), "kmatch", "nucleotide_match", int(start) + 1, end]
+    return "\t".join(map(str, [*cells, score, strand, ".", values]))

@@ -25,8 +25,6 @@ from kmatch.sequences import fasta as fasta_reader
 
 COMPRESSED = ("gz", "bgzf", "bz2", "xz", "zst")
 GENOMES = ("fasta", "stdin", "packed", "chunks", "2bit", "genbank", "fastq", "fastq.gz")
-PANELS = ("text", "fasta", "bed", "csv", "words", "stdin")
-PAIRS = ("text", "fasta", "bed", "words")
 # Constants, made so small that tiny cases meet what only large ones would: where they stand, and
 # what they may be.
 PATCHES = {
@@ -119,12 +117,10 @@ class Search:
     @property
     def primer_names(self):
         """Names of the primers; alternates are numbered."""
-        endings, counts, found = {"bed": ("_LEFT", "_RIGHT")}, {}, []
+        counts, found = {}, []
         for pair, role in self.roles:
             before = counts[pair, role] = counts.get((pair, role), -1) + 1
-            ending = endings.get(self.panel if self.way == "command" else "", ("_F", "_R"))
-            alternate = f"_alt{before}" if before else ""
-            found.append(f"{self.pair_names[pair]}{ending[role == 'R']}{alternate}")
+            found.append(f"{self.pair_names[pair]}_{role}" + f"_alt{before}" * (before > 0))
         return found
 
     @property
@@ -156,8 +152,6 @@ class Search:
         if self.source == "stdin":
             path, stdin = "-", path.read_bytes()
         words = [self.problem, path, *self._panel_words(folder)]
-        if "-" in words[2:]:
-            stdin = panel_data(self)
         if self.problem != "best":
             words += ["-k", self.k]
         for name, value in self.options.items():
@@ -177,11 +171,9 @@ class Search:
             return [word for pair in pairs for word in ("-p", *pair)]
         if self.panel == "words":
             return [word for pattern in self.patterns for word in ("-p", pattern)]
-        if self.panel == "stdin":
-            return ["-"]
         path = folder / "patterns"
         path.write_bytes(panel_data(self))
-        return [path, *(["--column", "seq"] if self.panel == "csv" else [])]
+        return [path]
 
 
 def most(k, written):
@@ -249,8 +241,6 @@ def by_command(search, folder):
     if search.summary == "only":
         yield written, oracles.summary(search)
         return
-    if search.form == "view":
-        written = oracles.viewed(written)
     if search.files:
         paths = (folder / "list").read_text().splitlines()
         yield written, oracles.listed(search, paths)
@@ -297,26 +287,15 @@ def panel_data(search):
     """The file of the patterns, or of the primers, as bytes."""
     if search.problem == "primer":
         return fasta(search.background) or b">b\n"
-    strands, found = ["+"] * len(search.patterns), search.names
-    if search.problem == "pcr":
-        if search.panel == "text":
-            pairs = zip(search.patterns[::2], search.patterns[1::2], strict=True)
-            rows = zip(search.pair_names, pairs, strict=True)
-            return lines([name, *pair] for name, pair in rows)
-        strands, found = ["+-"[role == "R"] for _, role in search.roles], search.primer_names
+    found = search.primer_names if search.problem == "pcr" else search.names
     rows = list(zip(found, search.patterns, strict=True))
     if search.panel == "fasta":
         return fasta([(f"{name} a title", written) for name, written in rows], 50)
-    if search.panel == "bed":
-        cells = zip(rows, strands, strict=True)
-        return lines(["chr", 5, 9, name, 1, strand, text] for (name, text), strand in cells)
-    if search.panel == "csv":
-        return lines([["name", "Tm", "seq"], *([name, "60", x] for name, x in rows)], ",")
     return lines(rows)
 
 
-def lines(rows, between="\t"):
-    return "".join(between.join(map(str, row)) + "\n" for row in rows).encode()
+def lines(rows):
+    return "".join("\t".join(map(str, row)) + "\n" for row in rows).encode()
 
 
 def option_words(name, value, folder):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fuzzing.assays import assays
 from fuzzing.damage import FORMATS, damaged
-from fuzzing.searches import COMPRESSED, GENOMES, PAIRS, PANELS, PATCHES, Search, most
+from fuzzing.searches import COMPRESSED, GENOMES, PATCHES, Search, most
 from kmatch.published.registry import PUBLISHED
 
 LETTERS, IUPAC = "ACGTUNRYSWKMBDHVXacgtnrx-.*", "ACGTURYSWKMBDHVN"
@@ -231,7 +231,6 @@ def products(draw, shape):
         "pairs": pairs,
         "edit": draw(st.booleans()),
         "exact_3p": draw(st.sampled_from([0, 0, 1, 2, 4])),
-        "sequence": draw(st.booleans()),
     }
     k = draw(st.sampled_from([0, 1, 1, 2, 3])) if shape != "circular" else draw(st.integers(0, 2))
     near = st.sampled_from(written).flatmap(lambda one: copies(one, 1))
@@ -284,24 +283,21 @@ def asked(draw, kind, shape, device, published=False):
         records = [naive.known(text) for text in records]
     if given["source"] == "genbank":
         given["source"] = "genbank" if all(records) else "2bit"
-    columns = "circular" in options or given.get("files") or pcr  # formats without an origin
-    forms = ["bed", "tsv"] if columns else ["bed", "tsv", "tsv", "sam", "gff3"]
-    if given["way"] == "command" and not columns and search.problem != "primer":
-        forms.append("view")
-        if not pcr and draw(st.integers(0, 5)) == 0:
+    of_patterns, plain = search.problem not in ("primer", "pcr"), not given.get("files")
+    forms = ["bed", "tsv"] if of_patterns else ["bed"]
+    if of_patterns and plain and "circular" not in options:  # formats without an origin
+        forms += ["tsv", "sam", "gff3"]
+        if given["way"] == "command" and draw(st.integers(0, 5)) == 0:
             given["summary"] = draw(st.sampled_from(["beside", "only"]))
-    given["form"] = "bed" if search.problem == "primer" else draw(st.sampled_from(forms))
+    given["form"] = draw(st.sampled_from(forms))
     if given["source"] == "stdin" and given["form"] == "sam":  # whose header is read at first
         given["form"] = "gff3"
-    if pcr:
-        options["sequence"] = options["sequence"] and given["form"] == "tsv"
-    elif search.problem != "primer" and not given.get("files") and given.get("summary") != "only":
+    if of_patterns and plain and given.get("summary") != "only":
         options |= draw(st.sampled_from(4 * [{}] + [{"limit": n} for n in (1, 2, 10)]))
     in_pairs = search.roles == [(n, role) for n in range(len(search.roles) // 2) for role in "FR"]
-    panels = PAIRS if pcr and in_pairs else ("fasta", "bed") if pcr else PANELS
-    given["panel"] = "fasta" if search.problem == "primer" else draw(st.sampled_from(panels))
-    if given["panel"] == "stdin" == given["source"]:
-        given["panel"] = "text"
+    given["panel"] = draw(st.sampled_from(["fasta", "words"]))
+    if search.problem == "primer" or (pcr and not in_pairs):
+        given["panel"] = "fasta"
     given["output"] = draw(st.sampled_from([None, None, "out", "out.gz"]))
     names = draw(st.sets(st.sampled_from(sorted(PATCHES)), max_size=4))
     given["patches"] = {name: draw(st.sampled_from(PATCHES[name][1])) for name in sorted(names)}
