@@ -1,7 +1,6 @@
 """The commands themselves: help, versions, options of all kinds, and what they load."""
 
 import gzip
-import os
 import re
 import shlex
 import sys
@@ -9,7 +8,7 @@ from pathlib import Path
 
 import click
 import pytest
-from support.commands import HEAVY, fasta, here, loaded, process, random_letters
+from support.commands import HEAVY, fasta, here, loaded, random_letters
 
 import kmatch
 from kmatch.cli.command import COMMANDS, FIND, OUTPUT, RUNNING, WHERE, Argument, Option
@@ -65,12 +64,6 @@ def test_help_and_usage_errors_wait_for_nothing():
     assert status == 0 and "kmatch" in modules and modules & HEAVY == set()
     status, modules = loaded("import kmatch; kmatch.__version__; dir(kmatch)")
     assert status == 0 and modules & HEAVY == set()
-
-
-def test_a_setting_that_numba_refuses_is_named(folder):
-    environment = os.environ | {"NUMBA_NUM_THREADS": "0"}
-    done = process("hamming", "virus.fa", "guides.txt", "-k", "1", env=environment)
-    assert done.status == 1 and b"error: NUMBA_NUM_THREADS is 0; set it to 1" in done.err
 
 
 def test_info():

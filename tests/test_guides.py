@@ -71,18 +71,3 @@ def test_specificity_is_that_of_all_sites(files, bulges):
         scores.remove(max(scores[i] for i in np.flatnonzero(mine.distance == 0)))
         assert specificity == pytest.approx(1 / (1 + sum(scores)))
         assert exact == (mine.distance == 0).sum()
-
-
-def test_best_are_the_most_specific(files):
-    args = (files / "target.fa", files / "genome.fa", 3)
-    every, best = (kmatch.guides(*args, best=n, device="cpu") for n in (None, 5))
-    counts = (every.d0, every.d1, every.d2, every.d3)
-    keys = zip(-every.specificity, *counts, range(len(every)), strict=True)
-    assert rows(best) == [rows(every)[key[-1]] for key in sorted(keys)[:5]]
-
-
-def test_regions_of_the_target(files):
-    args = (files / "target.fa", files / "genome.fa", 1)
-    whole = kmatch.guides(*args, device="cpu")
-    inside = kmatch.guides(*args, regions=[("gene", 100, 300)], device="cpu")
-    assert rows(inside) == [row for row in rows(whole) if row[1] >= 100 and row[2] <= 300]

@@ -16,32 +16,35 @@ ABOVE = {
 }
 
 
-def imports():
-    """Module → the others that it imports when it is imported itself, as parts of their names."""
+def imports(anywhere=False):
+    """Module → the others that it imports when it is imported itself, or anywhere in it, as parts
+    of their names."""
     files = {}
     for path in PACKAGE.rglob("*.py"):
         parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
         files[tuple(part for part in parts if part != "__init__")] = path
     found = {}
     for module, path in files.items():
-        names = {tuple(name.split(".")) for name in imported(ast.parse(path.read_bytes()))}
+        names = {
+            tuple(name.split(".")) for name in imported(ast.parse(path.read_bytes()), anywhere)
+        }
         found[module] = {name if name in files else name[:-1] for name in names} & files.keys()
         found[module].discard(module)
     return found
 
 
-def imported(node):
-    """The dotted names of what is imported, but by functions and by type checkers."""
+def imported(node, anywhere):
+    """The dotted names of what is imported, but by type checkers, and if not anywhere functions."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import):
             yield from (alias.name for alias in child.names)
         elif isinstance(child, ast.ImportFrom):
             yield from (f"{child.module}.{alias.name}" for alias in child.names)
         elif not (
-            isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
+            (isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) and not anywhere)
             or (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING")
         ):
-            yield from imported(child)
+            yield from imported(child, anywhere)
 
 
 def test_there_is_no_circle_and_no_arrow_upwards():

@@ -3,14 +3,13 @@
 import io
 import os
 import struct
-import subprocess
 import warnings
 from functools import partial
 from zlib import crc32
 
 import numpy as np
 import pytest
-from support.commands import KMATCH, compressed, failed, fasta, here, random_letters
+from support.commands import failed, here, random_letters
 from support.searches import hooked, packed, rows
 
 import kmatch
@@ -177,40 +176,6 @@ def test_records_that_come_in_parts(tmp_path):
         (r.name, r.letters[:].tobytes().decode()) for r in kmatch.Genome(handle.name).records()
     ]
     assert whole == [("a", text[:2000]), ("b", "ACG"), ("c", text)]
-
-
-@pytest.fixture
-def genome(tmp_path):
-    path = tmp_path / "genome.fa"
-    path.write_bytes(fasta([("r1", random_letters(20_000)), ("r2", "acgtuN" * 50)]))
-    return path
-
-
-PATTERNS = ("-p", "ACGTTGNA", "-p", "ACGUACNT")
-
-
-def test_pipes_and_compression(genome, tmp_path):
-    written = here("pack", "-", "-o", "-", stdin=genome.read_bytes())
-    assert here("pack", genome, "-o", tmp_path / "named") == (0, b"", b"")
-    data = (tmp_path / "named").read_bytes()
-    assert written == (0, data, b"")
-    expected = here("edit", genome, *PATTERNS, "-k", 2)
-    assert expected.status == 0 and expected.out
-    assert here("edit", tmp_path / "named", *PATTERNS, "-k", 2) == expected
-    with open(tmp_path / "named", "rb") as handle:  # standard input may be a file
-        words = [*KMATCH, "edit", "-", *PATTERNS, "-k", "2"]
-        assert subprocess.run(words, stdin=handle, stdout=-1).stdout == expected.out
-    target = (tmp_path / "target.fa", "-k", 4)
-    target[0].write_bytes(fasta([("t", random_letters(900, 3))]))
-    primers = here("primer", target[0], genome, *target[1:])
-    assert here("primer", target[0], tmp_path / "named", *target[1:]) == primers
-    assert here("edit", "-", *PATTERNS, "-k", 2, stdin=data) == expected
-    for kind in ("gz", "zst"):
-        (tmp_path / "small").write_bytes(compressed(kind, data))
-        assert here("edit", tmp_path / "small", *PATTERNS, "-k", 2) == expected
-    assert here("pack", tmp_path / "named", "-o", tmp_path / "again").status == 0
-    assert (tmp_path / "again").read_bytes() == data
-    failed(here("edit", "-", *PATTERNS, "-k", 2, stdin=data[:-1]), "standard input: the packed")
 
 
 # Files that are cut, changed or of a newer version

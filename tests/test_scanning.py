@@ -11,6 +11,7 @@ from support.searches import batches, hooked
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.workers import SLAB
+from kmatch.results.limit import Closest
 from kmatch.search import scan
 from kmatch.search.scan import Scanner
 from kmatch.sequences.patterns import load_patterns
@@ -146,3 +147,13 @@ def test_what_fails_ahead_is_raised_behind_the_hits_before(monkeypatch):
     with pytest.raises(MemoryError, match="none left"):
         found.extend(batches("hamming", GENOME, load_patterns(PANEL), 2, chunk_length=300))
     assert len(chunks) == 4 and beside() == []
+
+
+@pytest.mark.parametrize("most", [1, 10])
+def test_the_memory_of_a_limit_goes_by_what_is_kept(most, monkeypatch):
+    monkeypatch.setattr("kmatch.results.limit.FEW", 1)
+    hits, limit = hooked("edit", GENOME, PANEL, 2, chunk_length=99), Closest(len(PANEL), most)
+    for batch in hits.batches * 3:
+        limit.add(batch)
+        assert sum(map(len, limit._parts)) <= 2 * most * len(PANEL)
+    assert sum(len(part.names) for part in limit.kept()) <= most * len(PANEL)
