@@ -17,7 +17,7 @@ def decode(text, position, step, count, letters):
     """Write the text's letters at position, position + step, … as masks of bases.
 
     text: Text; position: 0 … 64·words·rows + halo − 1, in the chunk, and so are all that are read;
-    step: 1 or −1; letters: uint8[≥ count].
+    step: 1 or −1; letters: uint8[≥ count], or a pointer to as many.
     """
     planes, words, lane_rows, plane = text
     lane = min(position // lane_rows, 64 * words - 1)

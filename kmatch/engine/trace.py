@@ -11,12 +11,19 @@ letter: a state and the pattern letters used so far determine the next text lett
 A diagonal step is preferred to a deletion, and a deletion to an insertion, from the anchor on.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs, Words
-from kmatch.engine.cpu.vectors import NONE, bits_where, highest, lowest, popcount, word_at
+from kmatch.engine.cpu.vectors import (
+    NONE,
+    bits_where,
+    highest,
+    lowest,
+    pointer,
+    popcount,
+    word_at,
+)
 from kmatch.engine.letters import decode
 from kmatch.engine.types import COMPLEMENT, LETTERS, MATCH, MISMATCH, SKIP_PATTERN, SKIP_TEXT
 from kmatch.engine.workers import SLAB
@@ -47,9 +54,11 @@ def longest(begins):
 
 
 @kernel
-def read_view(view, position, step, letters):
-    """Fill `letters` with a View's from a position on, as masks, 0 where it shows none."""
-    count = len(letters)
+def read_view(view, position, step, count, letters):
+    """Write a View's letters at position, position + step, … as masks, 0 where it shows none.
+
+    letters: uint8[≥ count], or a pointer to as many.
+    """
     last = position + step * (count - 1)
     inside = min(position, last) >= 0 and max(position, last) < view.shown
     if inside and len(view.letters) == 0:
@@ -67,7 +76,7 @@ def read_view(view, position, step, letters):
             elif len(view.letters) > 0:
                 letters[i] = view.letters[at]
             else:
-                decode(view.text, at, 1, 1, letters[i:])
+                decode(view.text, at, 1, 1, pointer(letters, i))
 
 
 @kernel
@@ -79,7 +88,7 @@ def _pam_beside(view, constraints, query, position, step, letters):
     pams, sizes = constraints.pams[constraints.minus[query]], constraints.sizes
     if len(sizes) == 0:
         return NO_PAM
-    read_view(view, position - step, -step, letters[: pams.shape[1]])
+    read_view(view, position - step, -step, pams.shape[1], letters)
     for number in range(len(sizes)):
         size = sizes[number]
         i = 0
@@ -119,7 +128,7 @@ def stand_beside(work, view, search, constraints, ends, stands):
             pam = _pam_beside(view, constraints, query, position, step, letters)
             stands[h] = pam != NO_PAM or len(constraints.sizes) == 0
             if stands[h] and near > 0:
-                read_view(view, position, step, letters[:near])
+                read_view(view, position, step, near, letters)
                 _read_pattern(search, query, pattern)
                 for i in range(near):
                     if not (pattern[i] & letters[i]):
@@ -128,27 +137,18 @@ def stand_beside(work, view, search, constraints, ends, stands):
 
 
 class Diagonals(NamedTuple):
-    """What a thread aligns with where k alone bounds alignments.
+    """What a thread aligns with where k alone bounds alignments, pointers.
 
     letters: uint8, the text's masks as the pattern is read; words: uint64, the text's letters as
     bits, `width` words for each base, and behind them the pattern's rows that differ on each
-    diagonal; reached: int64[k, 2·k + 1]. None is sliced: slices of what a thread allocates are
-    counted.
+    diagonal; reached: int64, `across` for each number of differences.
     """
 
-    letters: Bytes
-    words: Words
+    letters: Any
+    words: Any
     width: int
-    reached: Longs
-
-
-@kernel
-def _new_diagonals(rows, k):
-    width = (rows + 2 * k) // 64 + 2
-    words = np.empty(4 * width + (2 * k + 1) * ((rows + 63) >> 6), np.uint64)
-    return Diagonals(
-        np.zeros(64 * width, np.uint8), words, width, np.empty((k, 2 * k + 1), np.int64)
-    )
+    reached: Any
+    across: int
 
 
 @inlined
@@ -157,7 +157,7 @@ def _compare(pattern, shift, blocks, memory, to):
 
     pattern: (table, begin) of its Profile; rows behind its last one differ.
     """
-    (table, begin), (_, words, width, _) = pattern, memory
+    (table, begin), words, width = pattern, memory.words, memory.width
     for b in range(blocks):
         same = NONE
         for base in range(4):
@@ -196,19 +196,20 @@ def _put(ops, to, column, op):
 
 @kernel
 def _fill_reached(memory, m, shown, distance):
-    """Fill reached[e, distance + o]: the most pattern letters, counted from the far end, that e
-    differences suffice for on the diagonal that o more text letters than others lead to; negative
-    where the text has too few. shown: letters of the text."""
-    _, words, width, reached = memory
+    """Fill `reached`, at e·across + distance + o: the most pattern letters, counted from the
+    far end, that e differences suffice for on the diagonal that o more text letters than others
+    lead to; negative where the text has too few. shown: letters of the text."""
+    _, words, width, reached, across = memory
     blocks = (m + 63) >> 6
     for e in range(distance):
         for d in range(e, 2 * distance - e + 1):
             row = 0 if d - distance <= shown - m else -NEVER
             if e > 0:
-                row = max(reached[e - 1, d] + 1, reached[e - 1, d + 1], reached[e - 1, d - 1] + 1)
+                at = (e - 1) * across + d
+                row = max(reached[at] + 1, reached[at + 1], reached[at - 1] + 1)
             if row >= 0:
                 row = _climb(words, 4 * width + d * blocks, row, m)
-            reached[e, d] = row
+            reached[e * across + d] = row
 
 
 @kernel
@@ -218,7 +219,7 @@ def _walk_freely(pattern, m, shown, distance, memory, ops, to):
     pattern: (table, begin) of its Profile, m its letters; memory: Diagonals, with `shown` letters
     of the text; ops, to: see `_put`, with matches everywhere.
     """
-    letters, words, width, reached = memory
+    letters, words, width, reached, across = memory
     if distance == 0:
         return m, m
     blocks, wrong = (m + 63) >> 6, 4 * width
@@ -244,16 +245,16 @@ def _walk_freely(pattern, m, shown, distance, memory, ops, to):
         row, column = below, column + row - below
         if row == 0:
             return m + d - distance, column
-        inside = m - row + d - distance < shown
+        inside, at = m - row + d - distance < shown, e * across + d
         if e < 0:
             break
-        if inside and reached[e, d] >= row - 1:
+        if inside and reached[at] >= row - 1:
             _put(ops, to, column, MISMATCH)
             row -= 1
-        elif inside and reached[e, d + 1] >= row:
+        elif inside and reached[at + 1] >= row:
             _put(ops, to, column, SKIP_TEXT)
             d += 1
-        elif reached[e, d - 1] >= row - 1:
+        elif reached[at - 1] >= row - 1:
             _put(ops, to, column, SKIP_PATTERN)
             row, d = row - 1, d - 1
         else:
@@ -355,7 +356,7 @@ def constrained_distances(work, view, search, constraints, ends):
             step = 1 if search.reading.backward[query] else -1
             k, wanted = search.limits[query], _read_pattern(search, query, pattern)
             text = letters[: min(len(wanted) + k, (limits[h] - position) * step + 1)]
-            read_view(view, position, step, text)
+            read_view(view, position, step, len(text), text)
             if not _fill_spare(constraints, wanted, text, k, spare):
                 distances[h] = -1
             while 0 <= distances[h] < k:
@@ -366,15 +367,15 @@ def constrained_distances(work, view, search, constraints, ends):
 
 
 @kernel
-def _write_text(view, position, step, minus, text):
-    """Fill `text` with a View's letters from a position on, complemented if `minus` is 1."""
-    last = position + step * (len(text) - 1)
+def _write_text(view, position, step, minus, count, text):
+    """Write a View's letters from a position on to a pointer, complemented if `minus` is 1."""
+    last = position + step * (count - 1)
     if len(view.letters) > 0 and min(position, last) >= 0 and max(position, last) < view.shown:
-        for i in range(len(text)):
+        for i in range(count):
             text[i] = READ_AS[minus, view.letters[position + step * i]]
     else:
-        read_view(view, position, step, text)
-        for i in range(len(text)):
+        read_view(view, position, step, count, text)
+        for i in range(count):
             text[i] = READ_AS[minus, text[i]]
 
 
@@ -385,57 +386,67 @@ def trace(work, view, search, constraints, ends, traced, columns):
     traced, columns: Traced and Columns, filled here; an empty op_ends asks for no alignments; other
     arguments as for `stand_beside`.
     """
+    rows, k, states = longest(search.reading.begins), search.k, constraints.states
+    bound = constraints.near > 0 or constraints.far > 0 or states.apart
+    beside, pattern = np.empty(constraints.pams.shape[2], np.uint8), np.empty(rows, np.uint8)
+    spare = np.empty((rows + 1 if bound else 0, len(states.offset)), np.int64)
+    width, across = (rows + 2 * k) // 64 + 2, 2 * k + 1
+    letters, steps = np.zeros(64 * width, np.uint8), np.empty(2 * rows + k, np.uint8)
+    words = np.empty(4 * width + across * ((rows + 63) >> 6), np.uint64)
+    reached = np.empty(k * across, np.int64)
+    slab = next_item(work)
+    while slab >= 0:
+        memory = (beside, pattern, spare), (letters, steps, words, reached), (width, across)
+        given = bound, memory, ends, traced, columns
+        _trace_some(slab * SLAB, view, search, constraints, *given)
+        slab = next_item(work)
+
+
+@kernel
+def _trace_some(begin, view, search, constraints, bound, memory, ends, traced, columns):
+    """The same of the ends of a slab; bound: whether constraints bind; memory outlives this."""
+    (beside, pattern, spare), (letters, steps, words, reached), (width, across) = memory
     positions, queries, distances, limits = ends
     others, sizes, pam_sizes = traced
     op_ends, ops, text_ends, out = columns
     begins, backward, profile = search.reading.begins, search.reading.backward, search.profile
-    rows = longest(begins)
-    reach = rows + search.k
-    beside, pattern = np.empty(constraints.pams.shape[2], np.uint8), np.empty(rows, np.uint8)
-    steps, letters = np.empty(rows + reach, np.uint8), np.empty(reach, np.uint8)
-    bound = constraints.near > 0 or constraints.far > 0 or constraints.states.apart
-    spare = np.empty((rows + 1 if bound else 0, len(constraints.states.offset)), np.int64)
-    memory = _new_diagonals(rows, 0 if bound else search.k)
+    free = Diagonals(pointer(letters, 0), pointer(words, 0), width, pointer(reached, 0), across)
     leads = constraints.leads
-    slab = next_item(work)
-    while slab >= 0:
-        for h in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
-            query, position, distance = queries[h], positions[h], distances[h]
-            step = 1 if backward[query] else -1
-            m = begins[query + 1] - begins[query]
-            length = m + distance
-            shown = min(length, (limits[h] - position) * step + 1)
-            wide = 0
-            if len(constraints.sizes) > 0:
-                pam = _pam_beside(view, constraints, query, position, step, beside)
-                wide = constraints.sizes[pam] if pam != NO_PAM else 0
-            here, to = steps, (0, 1)
-            if len(op_ends) > 0:
-                here = ops[op_ends[h] : op_ends[h + 1]]
-                here[:] = MATCH
-                to = (wide, 1) if leads else (len(here) - 1 - wide, -1)
-            if bound:
-                text = letters[:shown]
-                read_view(view, position, step, text)
-                wanted = _read_pattern(search, query, pattern)
-                _fill_spare(constraints, wanted, text, distance, spare)
-                used, count = _walk_within(constraints, wanted, text, spare, here, to)
-            else:
-                if distance > 0:
-                    for i in range(length - shown):
-                        memory.letters[i] = 0
-                    text = memory.letters[length - shown : length]
-                    read_view(view, position + step * (shown - 1), -step, text)
-                words = profile.table, profile.begins[query]
-                used, count = _walk_freely(words, m, shown, distance, memory, here, to)
-            others[h], sizes[h] = position + step * (used - 1), count + wide
-            pam_sizes[h] = wide
-            if len(op_ends) > 0:
-                text = out[text_ends[h] : text_ends[h + 1]]
-                minus = constraints.minus[query]
-                if leads:
-                    _write_text(view, position - step * wide, step, minus, text)
-                else:
-                    first = position + step * (len(text) - wide - 1)
-                    _write_text(view, first, -step, minus, text)
-        slab = next_item(work)
+    for h in range(begin, min(begin + SLAB, len(positions))):
+        query, position, distance = queries[h], positions[h], distances[h]
+        step = 1 if backward[query] else -1
+        m = begins[query + 1] - begins[query]
+        length = m + distance
+        shown = min(length, (limits[h] - position) * step + 1)
+        wide = 0
+        if len(constraints.sizes) > 0:
+            pam = _pam_beside(view, constraints, query, position, step, beside)
+            wide = constraints.sizes[pam] if pam != NO_PAM else 0
+        here, to = pointer(steps, 0), (0, 1)
+        if len(op_ends) > 0:
+            here = pointer(ops, 0)
+            for i in range(op_ends[h], op_ends[h + 1]):
+                here[i] = MATCH
+            to = (op_ends[h] + wide, 1) if leads else (op_ends[h + 1] - 1 - wide, -1)
+        if bound:
+            text = letters[:shown]
+            read_view(view, position, step, shown, text)
+            wanted = _read_pattern(search, query, pattern)
+            _fill_spare(constraints, wanted, text, distance, spare)
+            used, count = _walk_within(constraints, wanted, text, spare, here, to)
+        else:
+            if distance > 0:
+                for i in range(length - shown):
+                    free.letters[i] = 0
+                text_at = pointer(letters, length - shown)
+                read_view(view, position + step * (shown - 1), -step, shown, text_at)
+            sought = pointer(profile.table, 0), profile.begins[query]
+            used, count = _walk_freely(sought, m, shown, distance, free, here, to)
+        others[h], sizes[h] = position + step * (used - 1), count + wide
+        pam_sizes[h] = wide
+        if len(op_ends) > 0:
+            first, many = text_ends[h], text_ends[h + 1] - text_ends[h]
+            at, along = position - step * wide, step
+            if not leads:
+                at, along = position + step * (many - wide - 1), -step
+            _write_text(view, at, along, constraints.minus[query], many, pointer(out, first))

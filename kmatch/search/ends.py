@@ -45,7 +45,7 @@ split_ends = entry(
     "kmatch.search.kernels:split_ends",
     tuple[Longs, Longs, int, int, Bytes, Pair, tuple[int, int], Triple, Longs],
 )
-read_view = entry("kmatch.engine.trace:read_view", tuple[View, int, int, Bytes])
+read_view = entry("kmatch.engine.trace:read_view", tuple[View, int, int, int, Bytes])
 constrained_distances = entry(
     "kmatch.engine.trace:constrained_distances",
     tuple[Longs, View, DifferenceQuery, Constraints, Ends],
@@ -183,7 +183,7 @@ class DifferenceSearch:
             return NO_ENDS
         length = source.chunk.length
         letters = np.empty(min(self._reach, length), np.uint8)
-        read_view(source.view, length - len(letters), 1, letters)
+        read_view(source.view, length - len(letters), 1, len(letters), letters)
         self._next = np.concatenate([self._next, letters])[len(letters) :]
         held, self._held = self._held - np.array([[self._owned], [0], [0]]), NO_ENDS
         self._owned = length

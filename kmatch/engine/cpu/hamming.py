@@ -313,10 +313,10 @@ def _new_counts(k):
 @kernel
 def _scan_tiles(work, text, query, offsets, k, tiling, counts, writer):
     """Scan tiles until none is left; its arrays outlive it, so what it calls takes pointers."""
-    chunk = Text(pointer(text.planes), text.words, text.rows, text.plane_words)
+    chunk = Text(pointer(text.planes, 0), text.words, text.rows, text.plane_words)
     queries = len(query.bounds)
-    letters = Letters(pointer(offsets), pointer(query.bounds), queries, counter_of(k))
-    counts_at = pointer(counts)
+    letters = Letters(pointer(offsets, 0), pointer(query.bounds, 0), queries, counter_of(k))
+    counts_at = pointer(counts, 0)
     item = next_item(work)
     while item >= 0:
         tile = _tile_of(tiling, text, item)

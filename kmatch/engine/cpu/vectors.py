@@ -42,16 +42,18 @@ def _data(context, builder, kind, array):
 
 
 @intrinsic
-def pointer(typingctx, array):
-    """Where an array's items begin, to be indexed like a flat one that must outlive the pointer.
+def pointer(typingctx, array, index):
+    """Where the items from array[index] on begin, to be indexed like a flat array; it must outlive
+    the pointer.
 
     A function that takes arrays counts references to them, which takes longer than a short one.
     """
 
     def build(context, builder, signature, arguments):
-        return _data(context, builder, signature.args[0], arguments[0])
+        offset = context.cast(builder, arguments[1], signature.args[1], types.int64)
+        return builder.gep(_data(context, builder, signature.args[0], arguments[0]), [offset])
 
-    return types.CPointer(array.dtype)(array), build
+    return types.CPointer(array.dtype)(array, index), build
 
 
 def _address(context, builder, kind, array, index, words):
