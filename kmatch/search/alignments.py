@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs, bounds_of, counted_in_rows, gather
+from kmatch.arrays import Bytes, Longs, bounds_of, gather
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.engine import Engine
 from kmatch.engine.geometry import Text
@@ -188,7 +188,8 @@ def _columns(
     written = found.op_ends[:-1] if constraints.leads else found.op_ends[1:] - traced.size
     op_ends = bounds_of(traced.size)
     found = found._replace(op_ends=op_ends, ops=gather(found.ops, written, op_ends))
-    differences = counted_in_rows(found.ops != MATCH, op_ends)
-    if (differences != hits.distance).any() or (traced.other != ends.limit).any():
+    # None has more differences than its distance.
+    differences = np.count_nonzero(found.ops != MATCH)
+    if differences != hits.distance.sum() or (traced.other != ends.limit).any():
         return None
     return found

@@ -1,8 +1,6 @@
 """Hit codes taken apart, minima among ends, and rows of hits that wait, of which dense chunks have
 millions."""
 
-import numpy as np
-
 from kmatch.engine import codes as plain
 from kmatch.engine.codes import DROPPED
 from kmatch.engine.workers import SLAB
@@ -128,9 +126,6 @@ def split_ends(work, codes, before, k, backward, spans, owned, ends, dropped):
             fetch_add(dropped, 0, left)
 
 
-STAGED = 256  # minima that a thread puts at a time
-
-
 @kernel
 def fill_columns(rows, base, spans, panel, intervals, kinds):
     """Columns of hits from rows of one chunk, whose first letter has the coordinate `base`.
@@ -156,72 +151,56 @@ def fill_columns(rows, base, spans, panel, intervals, kinds):
         distance[i] = row["distance"]
 
 
-@kernel
-def _stage(staged, filled, out, count, state, q):
-    """Stage a minimum behind `filled` others; returns how many are staged then."""
-    if filled == STAGED:
-        _put(staged, filled, out, count)
-        filled = 0
+@inlined
+def _note_minimum(state, q, out, many):
+    """Write the plateau of a query as minimum number `many`; returns how many there are then."""
     plateau = state.plateaus[q]
-    staged[0, filled] = q
-    staged[1, filled] = plateau.first if state.backward[q] else plateau.last
-    staged[2, filled] = plateau.height
-    return filled + 1
+    out[0, many], out[2, many] = q, plateau.height
+    out[1, many] = plateau.first if state.backward[q] else plateau.last
+    return many + 1
 
 
 @kernel
-def _put(staged, filled, out, count):
-    """Put minima in `out`, which has count[0]: many at once, as all threads count there."""
-    at = fetch_add(count, 0, filled)
-    for i in range(3):
-        for j in range(filled):
-            out[i, at + j] = staged[i, j]
+def feed_plateaus(work, state, ends, stops, out, counts):
+    """Take ends, and write the minima that are certain then.
 
-
-@kernel
-def feed_plateaus(work, state, query, coordinate, distance, out, count):
-    """Take ends; each item of work takes those of as many queries, which no other item looks at."""
+    Each item of work takes the ends of as many queries, which no other item looks at, and fills its
+    three rows of `out`, of n + Q numbers, and its number in `counts`; state: State; ends: (query,
+    coordinate, distance), int64[n] each; stops: (forward, backward), see `Plateaus.feed`.
+    """
     groups, queries = work[1], len(state.plateaus)
-    while True:
-        group = next_item(work)
-        if group < 0:
-            return
+    group = next_item(work)
+    while group >= 0:
         begin, end = group * queries // groups, (group + 1) * queries // groups
-        _feed_some(begin, end, state, query, coordinate, distance, out, count)
+        counts[group] = _feed_some(begin, end, state, ends, stops, out[3 * group : 3 * group + 3])
+        group = next_item(work)
 
 
 @kernel
-def _feed_some(begin, end, state, query, coordinate, distance, out, count):
-    """Take the ends of the queries begin … end−1."""
-    staged, filled = np.empty((3, STAGED), np.int64), 0
+def _feed_some(begin, end, state, ends, stops, out):
+    """The same for the queries begin … end−1; returns how many minima there are."""
+    query, coordinate, distance = ends
+    plateaus, many = state.plateaus, 0
     for i in range(len(query)):
         q = query[i]
         if q < begin or q >= end:
             continue
-        at, d, plateau = coordinate[i], distance[i], state.plateaus[q]
+        at, d, plateau = coordinate[i], distance[i], plateaus[q]
         beside = plateau.is_open and plateau.last + 1 == at
         if beside and d == plateau.height:
             plateau.last = at
             continue
         if plateau.is_open and plateau.fell and not (beside and d < plateau.height):
-            filled = _stage(staged, filled, out, count, state, q)
+            many = _note_minimum(state, q, out, many)
         plateau.fell = not (beside and d > plateau.height)
         plateau.is_open, plateau.first, plateau.last, plateau.height = 1, at, at, d
-    _put(staged, filled, out, count)
-
-
-@kernel
-def close_plateaus(state, forward_end, backward_end, out, count):
-    """Close the plateaus that no further end can touch."""
-    staged, filled = np.empty((3, STAGED), np.int64), 0
-    for q in range(len(state.plateaus)):
-        plateau = state.plateaus[q]
-        behind = plateau.last + 1
-        if plateau.is_open and behind < (backward_end if state.backward[q] else forward_end):
+    for q in range(begin, end):
+        plateau = plateaus[q]
+        if plateau.is_open and plateau.last + 1 < stops[state.backward[q]]:
             plateau.is_open = 0
             if plateau.fell:
-                filled = _stage(staged, filled, out, count, state, q)
-    _put(staged, filled, out, count)
+                many = _note_minimum(state, q, out, many)
+    return many
 
 
 @kernel

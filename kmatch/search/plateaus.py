@@ -96,9 +96,9 @@ class State(NamedTuple):
     plateaus: Annotated[NDArray[Any], PLATEAU]
 
 
-close_plateaus = entry("kmatch.search.kernels:close_plateaus", tuple[State, int, int, Table, Longs])
 feed_plateaus = entry(
-    "kmatch.search.kernels:feed_plateaus", tuple[Longs, State, Longs, Longs, Longs, Table, Longs]
+    "kmatch.search.kernels:feed_plateaus",
+    tuple[Longs, State, tuple[Longs, Longs, Longs], tuple[int, int], Table, Longs],
 )
 
 
@@ -128,14 +128,14 @@ class Plateaus:
         query, coordinate, distance: int64[n]; all ends before forward_end, or backward_end for a
         query that reads backward, have then been seen.
         """
-        state = self._state
-        out = np.empty((3, len(query) + len(state.backward)), np.int64)
-        count = np.zeros(1, np.int64)
-        if len(query):
-            groups = min(self._workers.threads, 1 + slabs(len(query)) // SLABS)
-            self._workers.run(feed_plateaus, groups, state, query, coordinate, distance, out, count)
-        close_plateaus(state, forward_end, backward_end, out, count)
-        return out[:, : count[0]]
+        state, many = self._state, len(query)
+        groups = min(self._workers.threads, 1 + slabs(many) // SLABS)
+        out = np.empty((3 * groups, many + len(state.backward)), np.int64)
+        counts, stops = np.empty(groups, np.int64), (forward_end, backward_end)
+        ends = query, coordinate, distance
+        self._workers.run(feed_plateaus, groups, state, ends, stops, out, counts)
+        parts = [out[3 * group : 3 * group + 3, : counts[group]] for group in range(groups)]
+        return parts[0] if groups == 1 else np.concatenate(parts, axis=1)
 
     def undecided(self) -> Longs:
         """Where the ends are of plateaus that may be minima of backward queries, coordinates."""

@@ -20,11 +20,21 @@ from kmatch.engine.cpu.distances import (
     put_number,
     read,
 )
-from kmatch.engine.cpu.hits import give_up, leave, new_writer, put
+from kmatch.engine.cpu.hits import give_up, leave, new_slot, new_writer, put
 from kmatch.engine.cpu.items import WORDS
 from kmatch.engine.cpu.pieces import filter_rows, new_memory
 from kmatch.engine.cpu.recurrence import PAIR, advance
-from kmatch.engine.cpu.vectors import NONE, ONE, aligned, fill, load, lowest, nonzero, store
+from kmatch.engine.cpu.vectors import (
+    NONE,
+    ONE,
+    aligned,
+    fill,
+    load,
+    lowest,
+    nonzero,
+    pointer,
+    store,
+)
 from kmatch.engine.workers_kernels import next_item
 from kmatch.jit.kernels import kernel
 
@@ -88,7 +98,10 @@ def _alive(state, above, spare, bits, top, bottom):
 def _emit(state, counter, bits, row, tile, limit, writer):
     """Write the codes of the lanes that are within k in the column of a text row."""
     sign = counter + (bits - 1) * WORDS
-    for word in range(WORDS):
+    words = nonzero(load(state, sign))
+    while words != 0:
+        word = lowest(words)
+        words &= words - 1
         left = state[sign + word]
         while left != 0:
             bit = lowest(left)
@@ -109,36 +122,33 @@ def _finish(state, counter, bits, border, seen, tile, limit, writer):
 
 
 @kernel
-def search_tile(text, pattern, way, tile, limit, writer):
+def _search_tile(planes, words, pattern, ends, bits, way, tile, limit, state, offsets, writer):
     """Search one tile for one pattern.
 
-    text: Text; pattern: int64, for each letter the index in its planes of row 0 at the tile's first
-    word; way: Way, of all columns; tile: Tile; limit: k; writer: Writer, receives the hits.
+    planes, words: of the Text; pattern: for each letter the index in its planes of row 0 at the
+    tile's first word; ends: of the groups; bits: of a counter; way: Way, of all columns; tile:
+    Tile; limit: k; state, offsets: memory; writer: Writer, receives the hits. Of arrays but `ends`
+    these are pointers: they are handed on with each block, which is short.
     """
-    planes, words = text.planes, text.words
     row, step, warm, columns = way
-    length = pattern.size
-    ends = groups(length, limit)
-    bits = counter_bits(length, limit)
     size = bits * WORDS
-    border = PAIR * length
+    border = PAIR * ends[-1]
     carries = border + PAIR * BLOCK
     counters = carries + PAIR * BLOCK
     spare = counters + ends.size * size
-    state = aligned(spare + size)
     _clear(state, 0, ends[0])
     put_number(state, counters, bits, ends[0] - limit - 1)
-    offsets = np.empty(BLOCK, np.int64)
     last = 0  # the lowest group that takes part
     for begin in range(0, columns, BLOCK):
         many = min(BLOCK, columns - begin)
-        here = offsets[:many]
         for c in range(many):
-            here[c] = (row + step * (begin + c)) * words
+            offsets[c] = (row + step * (begin + c)) * words
         _clear(state, border, many)
         group = top = 0
         while True:
-            advance(planes, state, pattern, top, ends[group], PAIR * top, border, border, here)
+            deltas, bottom = PAIR * top, ends[group]
+            given = deltas, border, border, offsets, many
+            advance(planes, state, pattern, top, bottom, *given)
             counter = counters + group * size
             copy(state, counter, spare, bits)
             low = follow(state, counter, bits, border, carries, many)
@@ -176,9 +186,15 @@ def _search_rows(text, reading, query, rows, limit, writer):
         way = Way(last - 1 + warm, -1, warm, warm + last - first)
     else:
         way = Way(first + halo - warm, 1, warm, warm + last - first)
+    ends, bits = groups(len(pattern), limit), counter_bits(len(pattern), limit)
+    state = aligned(PAIR * (len(pattern) + 2 * BLOCK) + (ends.size + 1) * bits * WORDS)
+    offsets = np.empty(BLOCK, np.int64)
     for number in range(words // WORDS):
         tile = Tile(64 * WORDS * number, lane_rows, query)
-        search_tile(text, pattern + number * WORDS, way, tile, limit, writer)
+        memory = pointer(state, 0), pointer(offsets, 0), writer
+        given = pointer(pattern, 0), ends, bits, way, tile, limit, *memory
+        _search_tile(pointer(text.planes, 0), words, *given)
+        pattern += WORDS
 
 
 @kernel
@@ -212,7 +228,8 @@ def scan_edit(work, text, search, budgets, parts, buffer):
     a filter. See `Engine.start_edit` for the positions that a query owns.
     """
     rows, queries = text.rows, len(search.limits)
-    writer = new_writer(buffer, queries, search.k)
+    slot = new_slot()
+    writer = new_writer(buffer, slot, queries, search.k)
     memory = new_memory(search.reach)
     item = next_item(work)
     while item >= 0:
@@ -232,4 +249,4 @@ def scan_edit(work, text, search, budgets, parts, buffer):
             first, last, beyond = 0, beyond, 0
         give_up(work, writer)
         item = next_item(work)
-    leave(writer)
+    leave(buffer, slot)

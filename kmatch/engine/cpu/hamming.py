@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arrays import Longs
-from kmatch.engine.cpu.hits import give_up, leave, new_writer, put
+from kmatch.engine.cpu.hits import give_up, leave, new_slot, new_writer, put
 from kmatch.engine.cpu.items import WIDE
 from kmatch.engine.cpu.vectors import (
     ALL_ONES,
@@ -333,6 +333,7 @@ def scan(work, text, query, k, tiling, buffer):
     tiling: see `tiling_of`; buffer: HitBuffer, receives the codes.
     """
     offsets, counts = _letter_offsets(text, query), _new_counts(k)
-    writer = new_writer(buffer, len(query.bounds), k)
+    slot = new_slot()
+    writer = new_writer(buffer, slot, len(query.bounds), k)
     _scan_tiles(work, text, query, offsets, k, tiling, counts, writer)
-    leave(writer)
+    leave(buffer, slot)

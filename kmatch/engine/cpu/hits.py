@@ -1,13 +1,13 @@
 """Hit codes written to a HitBuffer, of which every thread takes a block at a time."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Longs
 from kmatch.engine import codes
 from kmatch.engine.codes import NO_CODE, HitBuffer
 from kmatch.engine.cpu.items import CODES_AT_ONCE
+from kmatch.engine.cpu.vectors import pointer
 from kmatch.engine.workers_kernels import fetch_add
 from kmatch.jit.kernels import inlined, kernel
 
@@ -17,20 +17,26 @@ encode = inlined(codes.encode)
 class Writer(NamedTuple):
     """The state of a thread that writes hit codes.
 
-    slot: int64[3], the index of the next code, the end of the thread's block, and the hits that did
-    not fit; queries, factor: see `encode`.
+    slot: a pointer to int64[3], the index of the next code, the end of the thread's block, and the
+    hits that did not fit; queries, factor: see `encode`.
     """
 
     buffer: HitBuffer
-    slot: Longs
+    slot: Any
     queries: int
     factor: int
 
 
 @kernel
-def new_writer(buffer, queries, k):
-    """The Writer of a thread that has no block yet."""
-    return Writer(buffer, np.zeros(3, np.int64), queries, k + 1)
+def new_slot():
+    """The slot of a thread that has no block yet; it must outlive the Writer."""
+    return np.zeros(3, np.int64)
+
+
+@kernel
+def new_writer(buffer, slot, queries, k):
+    """The Writer of a thread."""
+    return Writer(buffer, pointer(slot, 0), queries, k + 1)
 
 
 @kernel
@@ -64,8 +70,7 @@ def give_up(work, writer):
 
 
 @kernel
-def leave(writer):
+def leave(buffer, slot):
     """Mark the rest of the thread's block as empty and add its lost hits; called at the end."""
-    buffer, slot = writer.buffer, writer.slot
     buffer.codes[slot[0] : slot[1]] = NO_CODE
     fetch_add(buffer.tally, 1, slot[2])

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arrays import Ints, Longs, Words
-from kmatch.engine.cpu.hits import give_up, leave, new_writer, put
+from kmatch.engine.cpu.hits import give_up, leave, new_slot, new_writer, put
 from kmatch.engine.cpu.items import SPAN, WORDS
 from kmatch.engine.cpu.tables import MOST_ERRORS, TAG_BITS
 from kmatch.engine.cpu.vectors import (
@@ -337,7 +337,8 @@ def scan_lookup(work, text, view, pams, sizes, strands, seeds, left, buffer):
     halo = text.plane_words // text.words - text.rows
     lead = seeds.gapless - 1 if seeds.gapless else halo  # positions that are not owned
     patterns, shown = len(seeds.low), view.shown
-    writer = new_writer(buffer, len(strands) * patterns, seeds.k)
+    slot = new_slot()
+    writer = new_writer(buffer, slot, len(strands) * patterns, seeds.k)
     bits, hot = np.empty((3, (SPAN + 2 * MARGIN) // 64 + 1), np.uint64), np.empty(SPAN, np.uint64)
     windows, candidates, state = _new_windows(), _new_candidates(patterns), new_state(seeds.k)
     item = next_item(work)
@@ -358,7 +359,7 @@ def scan_lookup(work, text, view, pams, sizes, strands, seeds, left, buffer):
             candidates.serial[0] += count
         give_up(work, writer)
         item = next_item(work)
-    leave(writer)
+    leave(buffer, slot)
 
 
 @inlined

@@ -226,7 +226,7 @@ def _start_counters(state, strip):
 def _sweep(state, strip, rows, top, bottom, source, target, offsets):
     """Take some rows of a strip over the columns; rows: see `extend_tile`."""
     planes, deltas = state[strip.planes :], strip.deltas + PAIR * top
-    advance(planes, state, rows, top, bottom, deltas, source, target, offsets)
+    advance(planes, state, rows, top, bottom, deltas, source, target, offsets, len(offsets))
 
 
 @kernel

@@ -74,10 +74,11 @@ def _rows_at(rows, top):
 
 
 @kernel
-def _strip8(planes, state, rows, top, deltas, source, target, offsets):
+def _strip8(planes, state, rows, top, deltas, source, target, offsets, columns):
     upper, lower = load_four(state, deltas), load_four(state, deltas + 4 * PAIR)
     first, second = _rows_at(rows, top), _rows_at(rows, top + 4)
-    for at in offsets:
+    for c in range(columns):
+        at = offsets[c]
         ph, mh = load_pair(state, source)
         ph, mh, upper = _four(planes, first, at, ph, mh, upper)
         ph, mh, lower = _four(planes, second, at, ph, mh, lower)
@@ -89,9 +90,10 @@ def _strip8(planes, state, rows, top, deltas, source, target, offsets):
 
 
 @kernel
-def _strip4(planes, state, rows, top, deltas, source, target, offsets):
+def _strip4(planes, state, rows, top, deltas, source, target, offsets, columns):
     four, first = load_four(state, deltas), _rows_at(rows, top)
-    for at in offsets:
+    for c in range(columns):
+        at = offsets[c]
         ph, mh = load_pair(state, source)
         ph, mh, four = _four(planes, first, at, ph, mh, four)
         store_pair(state, target, ph, mh)
@@ -101,9 +103,10 @@ def _strip4(planes, state, rows, top, deltas, source, target, offsets):
 
 
 @kernel
-def _strip1(planes, state, rows, top, deltas, source, target, offsets):
+def _strip1(planes, state, rows, top, deltas, source, target, offsets, columns):
     nv, mv = load_pair(state, deltas)
-    for at in offsets:
+    for c in range(columns):
+        at = offsets[c]
         ph, mh = load_pair(state, source)
         ph, mh, nv, mv = cell(load(planes, rows[top] + at), ph, mh, nv, mv)
         store_pair(state, target, ph, mh)
@@ -113,21 +116,22 @@ def _strip1(planes, state, rows, top, deltas, source, target, offsets):
 
 
 @kernel
-def advance(planes, state, rows, top, bottom, deltas, source, target, offsets):
+def advance(planes, state, rows, top, bottom, deltas, source, target, offsets, columns):
     """Take the rows top … bottom − 1 of a tile over some columns.
 
     planes: uint64, flat; rows: int64, the index that each row adds to a column's offset, int64, for
     the vector of the lanes whose letters match; deltas: of the first of these rows; source, target:
-    of the border that enters them and of the one that leaves them, which may be the same.
+    of the border that enters them and of the one that leaves them, which may be the same; columns:
+    how many. Pointers may take the place of the arrays.
     """
     while top < bottom:
         if bottom - top >= 8:
-            _strip8(planes, state, rows, top, deltas, source, target, offsets)
+            _strip8(planes, state, rows, top, deltas, source, target, offsets, columns)
             taken = 8
         elif bottom - top >= 4:
-            _strip4(planes, state, rows, top, deltas, source, target, offsets)
+            _strip4(planes, state, rows, top, deltas, source, target, offsets, columns)
             taken = 4
         else:
-            _strip1(planes, state, rows, top, deltas, source, target, offsets)
+            _strip1(planes, state, rows, top, deltas, source, target, offsets, columns)
             taken = 1
         source, top, deltas = target, top + taken, deltas + PAIR * taken
