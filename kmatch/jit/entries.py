@@ -141,6 +141,8 @@ def take(value: Any, kinds: list[Any], words: list[int]) -> None:
 def example(annotation: Any) -> Any:
     """An argument that is annotated so: an empty array, 0 or a tuple of such."""
     origin, parts = get_origin(annotation), get_args(annotation)
+    if alias := getattr(origin, "__value__", None):  # NDArray since NumPy 2.5
+        return example(alias[parts])
     if origin is Annotated:  # with an array's dimensions, or with its dtype
         array, more = parts
         return (
