@@ -11,22 +11,23 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from kmatch.arrays import Bytes, Words, bounds_of, gather
+from kmatch.arrays import Bytes, Longs, Words, bounds_of, gather, look_up
 from kmatch.engine.engine import Engine
 from kmatch.engine.geometry import LANES_PER_WORD, Geometry, Text
+from kmatch.engine.types import LETTERS
 from kmatch.errors import InputError
+from kmatch.jit.entries import entry
 from kmatch.packed.writer import HEADER, INDEX, MAGIC, SPARE, TAIL, VERSION, crc32
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
 from kmatch.sequences.files import Source, StrPath, seekable_copy
 from kmatch.sequences.records import MOST, SHORT, STRETCH, Letters, Progress, Stretch
 
+read_text = entry("kmatch.engine.letters:read_text", tuple[Longs, Text, Bytes])
+
 AHEAD = 4  # chunks whose checksums are computed before their turn, by as many threads
 # A search that wants chunks this much smaller has so many queries that comparing them takes longer
 # than unpacking the letters and packing them again.
 SMALLER = 16
-ROWS = 256  # of lanes, unpacked at a time
-# What each base adds to the letter N; at most one of the four planes has the bit of a position set.
-FROM_N = tuple(np.uint8((ord(base) - ord("N")) % 256) for base in "ACGT")
 _NO_LETTERS = np.zeros(0, np.uint8)
 _AGAIN = "copy it again, or pack the genome again"
 
@@ -210,7 +211,9 @@ class PackedFile:
         held, letters = self._unpacked  # read once: other threads may replace it
         if held != number:
             self.check(number)
-            letters = _unpack(*self.text(number))
+            text, masks = self.text(number), np.empty(self.lengths[number], np.uint8)
+            read_text(np.array([0, text.words]), text, masks)
+            letters = look_up(masks, LETTERS)
             self._unpacked = number, letters
         return letters
 
@@ -232,22 +235,6 @@ class PackedLetters:
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         return np.asarray(self[:], dtype)
-
-
-def _unpack(planes: Words, words: int, rows: int, plane_words: int) -> Bytes:
-    """The letters of the positions that lanes own: A, C, G, T, and N for anything else.
-
-    The arguments are those of a Text.
-    """
-    each = planes[: 4 * plane_words].reshape(4, -1, words)[:, :rows].view(np.uint8)
-    letters = np.empty((LANES_PER_WORD * words, rows), np.uint8)
-    for row in range(0, rows, ROWS):
-        bits = np.unpackbits(each[:, row : row + ROWS], axis=2, bitorder="little")
-        codes = np.full(bits.shape[1:], ord("N"), np.uint8)
-        for base in range(4):
-            codes += bits[base] * FROM_N[base]
-        letters[:, row : row + ROWS] = codes.T
-    return letters.reshape(-1)
 
 
 def serves(file: PackedFile, plan: ChunkPlan, words: int | None) -> bool:

@@ -7,18 +7,15 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from kmatch.arrays import Bytes, Longs, look_up
+from kmatch.arrays import Bytes, look_up
 from kmatch.engine.engine import Engine
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Layout, Text, geometry_for
 from kmatch.engine.types import LETTERS, View
 from kmatch.genome import Genome
-from kmatch.jit.entries import entry
-from kmatch.packed.reader import serves, stored_chunks
+from kmatch.packed.reader import read_text, serves, stored_chunks
 from kmatch.search.regions import Regions
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans, join_records
 from kmatch.sequences.records import Progress, Stretch
-
-read_text = entry("kmatch.engine.letters:read_text", tuple[Longs, Text, Bytes])
 
 # Of a Genome: (plan, words, device), and its PackedChunks.
 _KEPT: WeakKeyDictionary[Genome, tuple[Any, list["PackedChunk"]]] = WeakKeyDictionary()

@@ -13,8 +13,6 @@ import numpy as np
 from kmatch.arrays import Bytes, Longs, bounds_of
 from kmatch.sequences.records import Letters, Stretch, gathered
 
-SMALL = 1 << 16  # letters that there is room for at first
-
 
 class ChunkPlan(NamedTuple):
     """How a genome is cut into chunks.
@@ -62,8 +60,7 @@ def join_records(parts: Iterable[Stretch], plan: ChunkPlan, spare: int) -> Itera
     Every chunk but the last owns `plan.length` letters.
     """
     capacity = plan.length + plan.halo
-    # A small genome is done before a whole chunk would be allocated.
-    letters = np.zeros(min(plan.lead + plan.halo + SMALL, capacity) + spare, np.uint8)
+    letters = np.zeros(capacity + spare, np.uint8)  # of which a small genome touches few
     layout, filled = _Layout(plan), plan.lead
     for stretch in gathered(parts):
         text, gap = _with_gaps(stretch, plan.gap if filled else 0, plan.gap)
@@ -74,21 +71,11 @@ def join_records(parts: Iterable[Stretch], plan: ChunkPlan, spare: int) -> Itera
                 yield layout.chunk(letters, plan.length)
                 filled = _move_on(letters, filled, layout, plan)
             step = min(size - done, capacity - filled)
-            needed = min(filled + step + plan.halo, capacity) + spare
-            if needed > len(letters):
-                letters = _extended(letters, min(2 * needed, capacity + spare))
             letters[filled : filled + step] = text[done : done + step]
             done, filled = done + step, filled + step
     while layout.names and filled > 0:
         yield layout.chunk(letters, min(filled, plan.length))
         filled = _move_on(letters, filled, layout, plan)
-
-
-def _extended(letters: Bytes, size: int) -> Bytes:
-    """The same letters and zeros behind them, `size` together."""
-    longer = np.zeros(size, np.uint8)
-    longer[: len(letters)] = letters
-    return longer
 
 
 def _with_gaps(stretch: Stretch, before: int, gap: int) -> tuple[Letters, int]:
