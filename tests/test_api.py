@@ -1,7 +1,6 @@
 """The functions for Python: what they take and refuse, and what they leave alone."""
 
 import inspect
-import os
 import pickle
 import re
 import subprocess

@@ -2,7 +2,6 @@
 
 import io
 import random
-from math import log, sqrt
 
 import naive
 import numpy as np
@@ -100,23 +99,6 @@ def test_melting_temperatures_of_perfect_duplexes(oligo):
     salts = Salts(monovalent=100, magnesium=3, dntps=0.2, oligos=200)
     found = duplex_temperature(oligo, oligo), duplex_temperature(oligo, oligo, salts)
     assert found == pytest.approx(PRIMER3[oligo], abs=1e-9)
-
-
-def test_melting_temperature_with_a_mismatch():
-    """The sum of Allawi & SantaLucia's neighbours, of GGATTACCAGTTGCA with an A against its C."""
-    steps = [
-        *((-8.0, -19.9), (-8.2, -22.2), (-7.2, -20.4), (-7.9, -22.2), (-7.2, -21.3), (-8.4, -22.4)),
-        *((0.6, -0.6), (3.4, 8.0)),  # CC/GA and CA/AT
-        *((-7.8, -21.0), (-8.4, -22.4), (-7.9, -22.2), (-8.5, -22.7), (-9.8, -24.4), (-8.5, -22.7)),
-        *((0.1, -2.8), (2.3, 4.1)),  # ends: G and A
-    ]
-    enthalpy, entropy = map(sum, zip(*steps, strict=True))
-    salt = (50 + 120 * sqrt(1.5 - 0.6)) / 1000
-    entropy += 0.368 * 14 * log(salt)
-    expected = 1000 * enthalpy / (entropy + 1.987 * log(50e-9 / 4)) - 273.15
-    assert duplex_temperature("GGATTACCAGTTGCA", "GGATTACTAGTTGCA") == pytest.approx(expected)
-    for site in ("GGATTAAAAGTTGCA", "GGATTACNAGTTGCA"):  # neighbours without parameters
-        assert np.isnan(duplex_temperature("GGATTACCAGTTGCA", site))
 
 
 def test_melting_temperatures_of_sites():

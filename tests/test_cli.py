@@ -200,20 +200,3 @@ def test_no_value_is_met_by_a_traceback(folder, command, parameter):
         if isinstance(parameter.type, click.types.IntParamType) or floats:
             is_beyond = value in (BEYOND[2:] if floats else BEYOND)
             assert result.status == 2 or not is_beyond, (value, said)
-
-
-def valid(parameter):
-    if isinstance(parameter.type, click.Choice):
-        return parameter.type.choices[0]
-    if isinstance(parameter.type, click.FloatRange):
-        return "0.5"
-    return {"--device": "cpu", "--product": "50-500"}.get(parameter.opts[-1], "1000")
-
-
-@pytest.mark.parametrize("command, parameter", PARAMETERS)
-def test_an_option_that_holds_one_value_is_given_once(folder, command, parameter):
-    if isinstance(parameter, Option) and parameter.holds_one_value:
-        once = given(parameter, valid(parameter))
-        result = here(command.name, *usual(command, parameter), *once, *once)
-        assert result.status == 2
-        assert f"{parameter.opts[-1]} is given 2 times" in result.err.decode()

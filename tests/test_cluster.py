@@ -9,7 +9,7 @@ from functools import partial
 from random import Random
 
 import pytest
-from support.commands import failed, fasta, here, loaded, random_letters
+from support.commands import failed, fasta, here, random_letters
 
 import kmatch
 from kmatch import cluster
@@ -276,11 +276,3 @@ def test_without_dask(data, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     found = here("edit", data / "g.fa", data / "p.tsv", "-k", 1, "--scheduler", "tcp://a:9")
     failed(found, "pip install 'dask[distributed]'")
-
-
-def test_a_search_here_imports_nothing_of_dask(data):
-    body = "from kmatch.cli.main import run; run(sys.argv[1:])"
-    words = ("edit", data / "s1.fa", data / "p.tsv", "-k", "1", "-o", data / "here.tsv")
-    status, modules = loaded(body, *map(str, words))
-    assert status == 0 and "numpy" in modules
-    assert not {"dask", "distributed", "tornado"} & modules

@@ -97,33 +97,6 @@ def test_a_format_is_a_writer(genome, monkeypatch):
     assert table.getvalue().decode().splitlines() == [f"at {start}" for start in hits.start]
 
 
-def test_flanks_run_in_the_direction_of_the_pattern(genome):
-    hits = kmatch.hamming(genome, PATTERNS, k=1, device="cpu")
-    before, behind = hits.column("flank_5p"), hits.column("flank_3p")
-    texts = {name: kmatch.Genome(genome).letters(name) for name in ("chr1", "chr2")}
-    for hit, one, other in zip(hits, before, behind, strict=True):
-        text = texts[hit.record]
-        left, right = text[max(hit.start - 10, 0) : hit.start], text[hit.end : hit.end + 10]
-        if hit.strand == "-":
-            turn = str.maketrans("ACGTN", "TGCAN")
-            left, right = right[::-1].translate(turn), left[::-1].translate(turn)
-        assert (one, other) == (left, right)
-
-
-def test_scores_and_specificity_in_tables(genome, tmp_path):
-    guide = LETTERS[100:120]
-    summary = tmp_path / "summary.tsv"
-    options = ("-k", 4, "--pam", "NNN", "--score", "cfd", "--score", "mit", "--summary", summary)
-    rows = here("multi", genome, "-p", guide, *options).out.decode().splitlines()
-    assert rows[0].endswith("match\tcfd\tmit")
-    hits = kmatch.multi(genome, [guide], 4, pam="NNN", score=("cfd", "mit"), device="cpu")
-    assert [row.split("\t")[-2] for row in rows[1:]] == [f"{x:g}" for x in hits.cfd.tolist()]
-    header, line = summary.read_text().splitlines()
-    assert header.endswith("total\tspecificity_cfd\tspecificity_mit")
-    total = 1 / (1 + hits.cfd.sum() - hits.cfd[hits.distance == 0].max())
-    assert float(line.split("\t")[-2]) == pytest.approx(total, rel=1e-5)
-
-
 def test_report(genome, tmp_path):
     path = tmp_path / "report.json"
     here("hamming", genome, "-p", "ACGTACA", "-p", "TTTTTTTTT", "-k", 1, "--json", path)

@@ -1,7 +1,6 @@
 """The wheel, the source distribution and the recipes of packaging/: what they hold and ask for, and
 that they install and run."""
 
-import json
 import os
 import re
 import shlex
@@ -137,16 +136,6 @@ def test_nf_core(tmp_path, monkeypatch):
     assert {path.name for path in tmp_path.iterdir()} == {"guides.tsv", "guides_mqc.json"}
     said = yaml.safe_load((module / "meta.yml").read_text())
     assert list(said["output"]) == re.findall(r"emit: (\w+)", text)
-
-
-def test_multiqc(tmp_path):
-    """Its custom content is an object with these two; here two patterns have one name."""
-    patterns, path = tmp_path / "patterns.txt", tmp_path / "a_mqc.json"
-    patterns.write_text("a\tGAGTTTTATCGCTTCCATGA\na\tCAGTTTTATCGCTTCCATGA\nb\tACGTACGTACGT\n")
-    here("hamming", DATA / "phix174.fa.gz", patterns, "-k", 1, "--json", path)
-    report = json.loads(path.read_text())
-    assert report["plot_type"] == "bargraph"
-    assert report["data"] == {"a": {"d0": 1, "d1": 1}, "b": {"d0": 0, "d1": 0}}
 
 
 @pytest.mark.parametrize("test", TOOL.findall("tests/test"))

@@ -1,7 +1,6 @@
 """Hits that haplotypes make: against copies made whole, and on files that do not fit."""
 
 import random
-import warnings
 from collections import Counter
 
 import naive
@@ -164,26 +163,3 @@ def test_hits_with_variants_and_without_are_not_joined(tmp_path):
     assert len(varied + varied) == 2 * len(varied) == 4 * len(plain)
     with pytest.raises(kmatch.InputError, match="with variants and without"):
         plain + varied
-
-
-def test_dense_alleles_are_listed(tmp_path):
-    letters = "".join(random.Random(2).choices("ACGT", k=40))
-    swap = dict(zip("ACGT", "CGTA", strict=True))
-    sites = [(at, letters[at - 1], [swap[letters[at - 1]]], None) for at in range(10, 26)]
-    vcf = write_vcf(tmp_path / "x.vcf", {"r": sites}, [])
-    genome = kmatch.Genome.from_records([("r", letters)])
-    pattern = "".join(map(swap.get, letters[9:19]))
-    for most, distance in ((1024, [0]), (16, [])):
-        given = kmatch.Variants(vcf, max_haplotypes=most, dense_groups=tmp_path / "dense.tsv")
-        with warnings.catch_warnings(record=True) as heard:
-            warnings.simplefilter("always")
-            hits = kmatch.hamming(genome, [pattern], 0, strand="+", variants=given)
-        assert hits.distance.tolist() == distance
-        lines = (tmp_path / "dense.tsv").read_text().splitlines()
-        assert bool(heard) == (len(lines) > 1) == (most == 16)
-    assert lines[1].split("\t")[:4] == ["r", "9", "10", f"r:10:{letters[9]}:{pattern[0]}"]
-    # Pairs are searched nevertheless.
-    pattern = letters[6:9] + pattern[0] + letters[10:13] + swap[letters[13]] + letters[14:18]
-    with pytest.warns(match="11 alleles have more than 16 combinations"):
-        hits = kmatch.hamming(genome, [pattern], 0, strand="+", variants=given)
-    assert len(hits) == 1 and hits.variants[0].count(",") == 1

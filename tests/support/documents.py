@@ -28,6 +28,7 @@ DOCUMENTS = [README, *sorted((ROOT / "docs").glob("*.md")), EXAMPLES / "README.m
 TOOLS = {"bedtools", "samtools", "seqkit", "fuzznuc", "cutadapt", "cas-offinder", "guidescan"}
 TOOLS |= {"snakemake"}
 MODULES = {name: name for name in ("sassy", "edlib", "pandas")} | {"plot": "matplotlib"}
+MODULES |= {"--scheduler": "distributed"}
 MODULES |= {"examples/primers/run.sh": "primer3", "examples/cluster/local.py": "distributed"}
 REAL = Path(os.environ.get("KMATCH_TEST_DATA", ROOT.parent / "shared" / "data"))
 REAL_FILES = {  # that documents name, where they are
