@@ -14,7 +14,7 @@ import numpy as np
 from kmatch.arrays import Bools, Bytes, Longs, Words, bounds_of, gather, offsets_in_rows
 from kmatch.sequences.variants import FOREVER, Block
 
-TOGETHER = 1 << 12  # anchors whose haplotypes are searched together
+TOGETHER = 1 << 13  # anchors whose haplotypes are searched together
 FULL, NONE = ~np.uint64(0), np.uint64(0)  # words of copies
 LARGE = 1 << 22  # bytes of copies that are looked at together
 

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
@@ -62,11 +61,10 @@ class VariantSearch:
         genome = self._search.genomes.genome(0)
         records = enumerate(genome.records())
         number, name, letters = -1, "", np.zeros(0, np.uint8)  # of the record at hand
-        with ExitStack() as stack:
-            source = stack.enter_context(open_source(given.vcf))
+        listing = open_output(given.dense_groups or os.devnull)
+        with open_source(given.vcf) as source, listing as log:
             lengths = dict(zip(genome.names, genome.lengths.tolist(), strict=True))
             reader = VariantReader(source, given, lengths)
-            log = stack.enter_context(open_output(given.dense_groups or os.devnull))
             log.write(FIELDS)
             most = given.max_haplotypes + 2 * len(reader.samples)
             rule = Rule(self._flank, self._bulges, most)
@@ -191,9 +189,7 @@ def _carriers(copies: Words, samples: list[str]) -> str:
 def _in_order(reference: Iterable[HitBatch], made: Iterator[HitBatch]) -> Iterator[HitBatch]:
     """The hits of both, in order; of equal places those of the reference first."""
     held = no_hits()  # of what is made, as far as it has to wait
-    for batch in reference:
-        if not len(batch):
-            continue
+    for batch in filter(len, reference):
         while not len(held) or _place(held) <= _place(batch):
             if (following := next(made, None)) is None:
                 break
