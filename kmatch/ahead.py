@@ -56,13 +56,10 @@ def compile_all(on_progress: Progress | None = None) -> list[str]:
     except (BrokenExecutor, OSError):  # no processes here, or no memory for all of them
         for name in names:
             compile_kernel(*name)
-    except KmatchWarning as warning:
-        raise KmatchError(str(warning)) from None
     return sorted({device for device, _ in names})
 
 
 def _begin() -> None:
-    warnings.simplefilter("error", KmatchWarning)  # that kernels cannot be kept ends it all
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # silently
     Thread(target=_end_with_parent, daemon=True).start()
 
@@ -74,17 +71,17 @@ def _end_with_parent() -> None:
 
 
 def compile_kernel(device: str, name: str) -> None:
-    """Compile one of a device's kernels, unless it is there."""
-    if device == "cuda":
-        from kmatch.engine.cuda import ahead as on_gpu
-
-        choose_engine(device)
-        on_gpu.compile_kernel(name)
-        return
-    kernel, types = ahead[name]
-    kinds: list[Any] = []
-    take(example(types), kinds, [])
+    """Compile one of a device's kernels, unless it is there. Raises a KmatchError."""
     try:
-        kernel.open(tuple(kinds))
+        with warnings.catch_warnings(action="error", category=KmatchWarning):  # it cannot be kept
+            if device == "cuda":
+                from kmatch.engine.cuda import ahead as on_gpu
+
+                choose_engine(device)
+                on_gpu.compile_kernel(name)
+            else:
+                (kernel, types), kinds = ahead[name], list[Any]()
+                take(example(types), kinds, [])
+                kernel.open(tuple(kinds))
     except Exception as error:  # some of which other processes cannot raise
-        warnings.warn(f"not compiled ahead: {name}: {error}", KmatchWarning, stacklevel=2)
+        raise KmatchError(f"not compiled ahead: {name}: {error}") from None

@@ -20,7 +20,8 @@ from support.commands import process, unprivileged
 from support.package_copy import copy_package, end, run, start
 
 from kmatch import ahead
-from kmatch.errors import DeviceError, KmatchWarning
+from kmatch.arrays import Longs
+from kmatch.errors import DeviceError, KmatchError, KmatchWarning
 from kmatch.jit import cuda_cache, entries, folders, kernels
 from kmatch.jit.entries import Entry, Unfit, take
 from kmatch.jit.folders import CHECK, PACKAGE
@@ -313,6 +314,14 @@ def test_what_processes_fail_to_compile_is_compiled_all_the_same(monkeypatch):
     monkeypatch.setattr(ahead, "ProcessPoolExecutor", mock.Mock(side_effect=OSError))
     assert ahead.compile_all() == ["cpu"]
     assert sorted(compiled) == [("cpu", name) for name in sorted(entries.ahead)]
+
+
+def test_kernels_that_cannot_be_kept_end_compiling_ahead(monkeypatch):
+    tiny = Entry("kmatch.search.kernels", "last_at"), tuple[Longs, int]
+    monkeypatch.setitem(entries.ahead, "tiny", tiny)
+    monkeypatch.setattr(folders, "kernel_folders", lambda: [Path("/proc/nothing")])
+    with pytest.raises(KmatchError, match="tiny: /proc/nothing: compiled kernels cannot be kept"):
+        ahead.compile_kernel("cpu", "tiny")
 
 
 def test_every_kernel_that_host_code_calls_is_compiled_ahead():
