@@ -53,7 +53,7 @@ def test_a_thread_can_reserve_codes_for_all_its_positions():
 
 
 def test_tiles_come_by_the_copies_of_older_gpus(monkeypatch):
-    monkeypatch.setattr(hamming, "copies_in_background", lambda: False)
+    monkeypatch.setattr(driver, "copies_in_background", lambda: False)
     check("hamming", AT_0, device="cuda", words=2)
 
 
@@ -85,7 +85,7 @@ def test_a_tile_takes_every_word_of_its_part_once(pairs, planes, monkeypatch):
     ("values", "pattern"),
     [
         ({"SPAN": 8}, "ACGTTGCATTAGCCAGTACTGAACCGGTTAAGCT"),  # 34 letters
-        ({"memory": lambda: (1, 1)}, "ACGTTGCATTAGCCAGTACTGAACCGGTTAAGC"),
+        ({"MEMORY_SHARE": 0.0}, "ACGTTGCATTAGCCAGTACTGAACCGGTTAAGC"),
     ],
     ids=["short spans", "little memory"],
 )

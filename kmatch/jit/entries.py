@@ -16,6 +16,7 @@ from threading import RLock
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import numpy as np
+from llvmlite import binding
 
 from kmatch.interrupts import held
 from kmatch.jit import folders
@@ -145,9 +146,9 @@ def example(annotation: Any) -> Any:
         return example(alias[parts])
     if origin is Annotated:  # with an array's dimensions, or with its dtype
         array, more = parts
-        return (
-            np.zeros(0, more) if isinstance(more, np.dtype) else example(array).reshape((0,) * more)
-        )
+        if isinstance(more, np.dtype):
+            return np.zeros(0, more)
+        return example(array).reshape((0,) * more)
     if origin is np.ndarray:
         return np.zeros(0, get_args(parts[1])[0])
     if origin is tuple:
@@ -164,8 +165,6 @@ def spell(kinds: Iterable[Any]) -> list[str]:
 
 def load(content: bytes, name: str) -> Call:
     """The function that an object defines under a name."""
-    from llvmlite import binding
-
     with held():  # LLVM asks Python for symbols
         engine = _linker()
         engine.add_object_file(binding.ObjectFileRef.from_data(content))
@@ -176,22 +175,15 @@ def load(content: bytes, name: str) -> Call:
 
 @cache
 def _linker() -> Any:
-    from llvmlite import binding
-
     return binding.create_mcjit_compiler(binding.parse_assembly(""), machine())
 
 
 @cache
 def machine() -> Any:
     """LLVM's machine for this processor."""
-    from llvmlite import binding
-
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
-    processor = {
-        "cpu": binding.get_host_cpu_name(),
-        "features": binding.get_host_cpu_features().flatten(),
-    }
     target = binding.Target.from_default_triple()
     # Code, constants and the C library may be farther apart than a small code model reaches.
-    return target.create_target_machine(**processor, opt=3, reloc="static", codemodel="large")
+    far = {"reloc": "static", "codemodel": "large"}
+    return target.create_target_machine(*folders.processor(), opt=3, **far)

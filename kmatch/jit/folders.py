@@ -64,9 +64,13 @@ def kernel_sources(package: Path = PACKAGE) -> list[str]:
 def folder_name() -> str:
     """The name of the folders for the versions, the processor, and the sources as they are at the
     first call."""
-    processor = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
     versions = __version__, sys.implementation.cache_tag or "", _numba(), llvmlite.__version__
-    return f"kmatch-{digest(*versions, *processor)}"
+    return f"kmatch-{digest(*versions, *processor())}"
+
+
+def processor() -> tuple[str, str]:
+    """LLVM's name of this processor, and what it can do."""
+    return binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
 
 
 def _numba() -> str:

@@ -39,6 +39,7 @@ from kmatch.engine.cuda.driver import Stopwatch, cuda, empty
 from kmatch.engine.cuda.words import HitBuffer
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.geometry import halo_of
+from kmatch.engine.queries import difference_query
 from kmatch.engine.types import FRESH, Starts
 from kmatch.published.registry import find
 from kmatch.search.chunks import Chunking, plan_chunks, plan_reading
@@ -212,8 +213,8 @@ class Bench:
         stream, text = self.stream, self.on_gpu(chunk, ())
         patterns = random_patterns(m, count)
         panel = build_reading_panel(load_patterns(patterns), "+")
-        limits, chosen = np.full(count, k, np.int64), np.arange(count)
-        searches = edit.Searches(halo_of(text), panel.letters, limits, chosen, k, stream)
+        query = difference_query(panel.letters, np.full(count, k, np.int64))
+        searches = edit.Searches(query, halo_of(text), stream)
 
         def scan(buffer):
             searches.run(text, buffer)

@@ -18,17 +18,8 @@ import numpy as np
 from numba import int32, int64, uint32, uint64
 
 from kmatch.arrays import Longs, Planes, bounds_of, gather
-from kmatch.engine.cuda import recurrence
-from kmatch.engine.cuda.driver import (
-    DeviceArray,
-    Stream,
-    cuda,
-    empty,
-    kept,
-    memory,
-    multiprocessors,
-    on_device,
-)
+from kmatch.engine.cuda import driver, recurrence
+from kmatch.engine.cuda.driver import DeviceArray, Stream, cuda, kept
 from kmatch.engine.cuda.recurrence import (
     COLUMNS,
     THREADS,
@@ -61,7 +52,7 @@ from kmatch.engine.cuda.words import (
     smaller,
 )
 from kmatch.engine.geometry import Text, halo_of
-from kmatch.engine.queries import ReadingArrays
+from kmatch.engine.queries import DifferenceQuery, ReadingArrays
 
 SHORT = 32  # letters of a pattern whose column stays in registers
 STEP = 4  # the rows of short patterns are rounded up to a multiple of this
@@ -72,7 +63,6 @@ SPAN = 128  # columns of a strip before the next; a multiple of COLUMNS
 BUSY = 6  # blocks that keep a multiprocessor busy, when short patterns are searched
 BUSY_STRIPS = 4  # and when longer ones are
 MOST = 24  # blocks of a multiprocessor at the most
-MOST_QUERIES = 1 << 15  # of a launch: the second dimension of a grid ends at 65535
 MEMORY_SHARE = 0.5  # of the free device memory that deltas of strips may take
 TOGETHER = 8  # blocks of a launch for every multiprocessor, where there are strips
 
@@ -127,48 +117,37 @@ def strips_of(length: int) -> tuple[int, int]:
 
 
 class Searches:
-    """Searches on the GPU, planned once for texts of any length.
+    """Searches on the GPU, planned once for texts of any length with a halo.
 
-    halo: of the texts; limits: int64[Q], the k of each query; chosen: int64, the queries to search;
-    k: the largest limit; stream: in which they run.
+    stream: in which they run.
     """
 
-    def __init__(
-        self,
-        halo: int,
-        reading: ReadingArrays,
-        limits: Longs,
-        chosen: Longs,
-        k: int,
-        stream: Stream,
-    ) -> None:
-        self._stream, self._coding = stream, (len(limits), k + 1)
-        self._queries = halo, reading, limits
-        self.plans = list(self._plan(chosen))
+    def __init__(self, query: DifferenceQuery, halo: int, stream: Stream) -> None:
+        self._stream, self._coding = stream, (len(query.limits), query.k + 1)
+        self._plans = list(self._plan(query, halo))
         # Memory of strips and the blocks that it is for; one search follows the other.
         self._kept: dict[tuple[int, ...], tuple[int, Arrays]] = {}
 
-    def _plan(self, chosen: Longs) -> Iterator[SearchPlan]:
-        """Yield the SearchPlans of the chosen queries."""
-        halo, reading, limits = self._queries
+    def _plan(self, query: DifferenceQuery, halo: int) -> Iterator[SearchPlan]:
+        reading, limits = query.reading, query.limits
         lengths, planes = np.diff(reading.begins), max(int(reading.letters.max()) + 1, 4)
         alike: dict[tuple[int, int], list[int]] = {}
-        for query in chosen.tolist():
-            alike.setdefault(strips_of(int(lengths[query])), []).append(query)
+        for number, many in enumerate(lengths.tolist()):
+            alike.setdefault(strips_of(many), []).append(number)
         for (rows, strips), queries in alike.items():
-            for first in range(0, len(queries), MOST_QUERIES):
-                part = np.array(queries[first : first + MOST_QUERIES])
-                length, limit = lengths[part], limits[part]
-                warm = np.minimum(halo, length + limit)
-                columns = (part, length, reading.backward[part], warm, limit)
-                searches = np.stack(columns, axis=1).astype(np.int32)
-                within = int(limit.min()), int(limit.max())
-                yield SearchPlan(
-                    *(rows, strips, counter_bits(rows * strips, *within)),
-                    *(planes, len(part), int(warm.max())),
-                    on_device(_letters(rows * strips, planes, part, reading), self._stream),
-                    on_device(searches, self._stream),
-                )
+            part = np.array(queries)
+            length, limit = lengths[part], limits[part]
+            warm = np.minimum(halo, length + limit)
+            columns = (part, length, reading.backward[part], warm, limit)
+            searches = np.stack(columns, axis=1).astype(np.int32)
+            within = int(limit.min()), int(limit.max())
+            letters = _letters(rows * strips, planes, part, reading)
+            yield SearchPlan(
+                *(rows, strips, counter_bits(rows * strips, *within)),
+                *(planes, len(part), int(warm.max())),
+                driver.on_device(letters, self._stream),
+                driver.on_device(searches, self._stream),
+            )
 
     def run(self, text: Text, buffer: HitBuffer) -> None:
         """Start to find every anchored end within its query's limit.
@@ -176,22 +155,21 @@ class Searches:
         text: a chunk whose planes are on the GPU; buffer: receives the codes; see
         `Engine.start_edit` for the positions that a query owns.
         """
-        for plan in self.plans:
+        for plan in self._plans:
             stretch, blocks = divide(text, plan)
             shape = Shape(*text[1:], halo_of(text), plan.planes, stretch, *self._coding)
             arguments = (text.planes, shape, plan.letters, plan.searches, *buffer)
             shared_bytes = 8 * ((plan.planes + 1) * COLUMNS * THREADS + plan.rows)
             launch = (THREADS, self._stream, shared_bytes)
-            if plan.strips == 1:
-                kernel = make_scan(plan.rows, plan.bits)
-                kernel[(blocks, plan.queries), *launch](*arguments)
-                continue
-            kernel = make_strips(plan.rows, plan.bits)
             units = blocks * plan.queries
+            if plan.strips == 1:
+                make_scan(plan.rows, plan.bits)[units, *launch](*arguments)
+                continue
             kept = self._memory(plan, units)
             together = len(kept[1]) // (2 * SPAN * THREADS)
             for first in range(0, units, together):
-                kernel[min(together, units - first), *launch](*arguments, first, *kept)
+                kernel = make_strips(plan.rows, plan.bits)[min(together, units - first), *launch]
+                kernel(*arguments, first, *kept)
 
     def _memory(self, plan: SearchPlan, units: int) -> Arrays:
         """The arrays of `Own` for all blocks started together, fewer where memory is short.
@@ -202,9 +180,9 @@ class Searches:
         most, kept = self._kept.get(kind, (0, None))
         if kept is None or units > most:
             rows = 2 * plan.strips * plan.rows, 2 * SPAN, plan.strips * plan.bits
-            fitting = int(memory()[0] * MEMORY_SHARE) // (8 * sum(rows) * THREADS)
-            blocks = max(min(units, fitting, TOGETHER * multiprocessors()), 1)
-            kept = [empty(many * blocks * THREADS, np.uint64, self._stream) for many in rows]
+            fitting = int(driver.memory()[0] * MEMORY_SHARE) // (8 * sum(rows) * THREADS)
+            blocks = max(min(units, fitting, TOGETHER * driver.multiprocessors()), 1)
+            kept = [driver.empty(many * blocks * THREADS, np.uint64, self._stream) for many in rows]
             self._kept[kind] = units, kept
         return kept
 
@@ -237,7 +215,7 @@ def divide(text: Text, plan: SearchPlan) -> tuple[int, int]:
     `busy` blocks finishes none of them sooner, and all wait for the last block for about the time
     that one takes.
     """
-    across, processors = -(-text.words // THREADS), multiprocessors()
+    across, processors = -(-text.words // THREADS), driver.multiprocessors()
     blocks, busy = across * plan.queries, BUSY if plan.strips == 1 else BUSY_STRIPS
     stretches = np.arange(1, min(max(MOST * processors // blocks, 1), text.rows) + 1)
     rows = -(-text.rows // stretches)
@@ -247,20 +225,23 @@ def divide(text: Text, plan: SearchPlan) -> tuple[int, int]:
 
 
 @cuda.jit(device=True)
-def _task(shape, search, block, thread):
-    """What a thread of a block has to do; search: a row of the searches.
+def _task(shape, searches, unit, thread):
+    """What a thread of a unit has to do, a block of one of the searches.
 
-    Its word of a row; the first row of the text that it reads, the step to the next, and how many;
-    how the query is searched, see SearchPlan.
+    The number of the search; the thread's word of a row; the first row of the text that it reads,
+    the step to the next, and how many; how the query is searched, see SearchPlan.
     """
     across = (shape.words + THREADS - 1) // THREADS
+    blocks = (shape.rows + shape.stretch - 1) // shape.stretch * across
+    search, block = unit // blocks, unit % blocks
     word = block % across * THREADS + thread
     begin = block // across * shape.stretch
-    end = begin + shape.stretch if begin + shape.stretch < shape.rows else shape.rows
-    query, length, backward, warm, limit = search[0], search[1], search[2], search[3], search[4]
+    end = smaller(begin + shape.stretch, shape.rows)
+    s = searches[search]
+    query, length, backward, warm, limit = s[0], s[1], s[2], s[3], s[4]
     row = end - 1 + warm if backward else begin + shape.halo - warm
     step = -1 if backward else 1
-    return word, row, step, warm + end - begin, query, length, warm, int64(limit)
+    return search, word, row, step, warm + end - begin, query, length, warm, int64(limit)
 
 
 @cuda.jit(device=True)
@@ -328,11 +309,11 @@ def make_scan(rows: int, bits: int) -> Any:
         )
         thread = cuda.threadIdx.x
         tile = Tile(shared, staged, uint32(thread))
-        word, row, step, columns, query, length, warm, limit = _task(
-            shape, searches[cuda.blockIdx.y], cuda.blockIdx.x, thread
+        search, word, row, step, columns, query, length, warm, limit = _task(
+            shape, searches, cuda.blockIdx.x, thread
         )
         if thread < rows:
-            staged[thread] = uint32(letters[cuda.blockIdx.y, thread]) * uint32(COLUMNS * THREADS)
+            staged[thread] = uint32(letters[search, thread]) * uint32(COLUMNS * THREADS)
         for c in range(COLUMNS):
             shared[(shape.planes * COLUMNS + c) * THREADS + thread] = ALL_ONES
         cuda.syncthreads()
@@ -403,12 +384,8 @@ def make_strips(rows: int, bits: int) -> Any:
         tile = Tile(shared, staged, uint64(thread))
         me = cuda.blockIdx.x * THREADS + thread
         own = Own(deltas, borders, totals, me, cuda.gridDim.x * THREADS)
-        across = (shape.words + THREADS - 1) // THREADS
-        blocks = (shape.rows + shape.stretch - 1) // shape.stretch * across
-        unit = first_unit + cuda.blockIdx.x
-        search = unit // blocks
-        word, row, step, columns, query, length, warm, limit = _task(
-            shape, searches[search], unit % blocks, thread
+        search, word, row, step, columns, query, length, warm, limit = _task(
+            shape, searches, first_unit + cuda.blockIdx.x, thread
         )
         owned = ALL_ONES if word < shape.words else NONE
         word = smaller(word, shape.words - 1)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from threading import local
 from typing import Any
@@ -126,15 +127,11 @@ class CudaEngine(Engine):
         """See `Engine.start_edit`; a GPU always scans."""
         from kmatch.engine.cuda.edit import Searches
 
-        reading, limits, k = query.reading, query.limits, query.k
-
         def start(gpu: Gpu) -> UnderWay[Any]:
-            here = gpu.text(text, reading.masks)
-            halo, chosen = halo_of(here), np.arange(len(limits))
-            searches = self._planned(
-                *(gpu, query, halo),
-                lambda: Searches(halo, reading, limits, chosen, k, gpu.stream),
-            )
+            here = gpu.text(text, query.reading.masks)
+            halo = halo_of(here)
+            make = partial(Searches, query, halo, gpu.stream)
+            searches = self._planned(gpu, query, halo, make)
             return start_scan(gpu, capacity, lambda hits: searches.run(here, hits))
 
         return self._start(start)

@@ -20,15 +20,8 @@ import numpy as np
 from numba import int64, uint64
 
 from kmatch.arrays import Bools, Ints, Longs, Planes
-from kmatch.engine.cuda.driver import (
-    DeviceArray,
-    Stream,
-    copies_in_background,
-    cuda,
-    kept,
-    multiprocessors,
-    on_device,
-)
+from kmatch.engine.cuda import driver
+from kmatch.engine.cuda.driver import DeviceArray, Stream, cuda, kept
 from kmatch.engine.cuda.text import Part, Size, copy_tile, wait_for_copies
 from kmatch.engine.cuda.words import (
     ALL_ONES,
@@ -137,8 +130,8 @@ def upload(query: QueryArrays, k: int, stream: Stream) -> Queries:
     required = np.minimum(_first_far(near, exact), end)
     unseen = np.minimum(begin + (bounds[:, 3] - bounds[:, 0]) // GROUP, counted)
     steps = np.stack([begin, unseen, counted, exact, required, end], axis=1).astype(np.int32)
-    given = Groups(*(on_device(array, stream) for array in (letters, shifts, codes)))
-    return Queries(tile, size, bits, ones, k, given, on_device(steps, stream))
+    given = Groups(*(driver.on_device(array, stream) for array in (letters, shifts, codes)))
+    return Queries(tile, size, bits, ones, k, given, driver.on_device(steps, stream))
 
 
 def _tile(query: QueryArrays, needed: int, bits: int) -> tuple[Tile, int, int]:
@@ -410,7 +403,7 @@ def make_scan(bits: int, tile_words: int, depth: int, pairs: bool) -> Any:
 def query_parts(tiles: int, queries: int) -> int:
     """Parts of the queries, a block for each tile and part: enough blocks to keep the GPU busy to
     the end, but queries enough for a block to be worth the copy of its tile."""
-    wanted = -(-BLOCKS * multiprocessors() // tiles)
+    wanted = -(-BLOCKS * driver.multiprocessors() // tiles)
     return max(min(wanted, queries // FEWEST_QUERIES), 1)
 
 
@@ -420,7 +413,7 @@ def scan(text: Text, queries: Queries, buffer: HitBuffer, stream: Stream) -> Non
     text: a chunk whose planes are on the GPU.
     """
     tile, size, bits, ones, k, letters, steps = queries
-    pairs = text.words % 2 == 0 and copies_in_background()
+    pairs = text.words % 2 == 0 and driver.copies_in_background()
     tiles = -(-text.words // tile.words) * -(-text.rows // tile.rows)
     shared_bytes = 8 * (ones + size.planes * size.rows * size.width)
     grid = tiles, query_parts(tiles, len(steps))

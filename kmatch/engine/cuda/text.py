@@ -17,14 +17,8 @@ from numba import types, uint64
 from numba.extending import intrinsic
 
 from kmatch.arrays import Bytes
-from kmatch.engine.cuda.driver import (
-    SIMULATED,
-    Stream,
-    cuda,
-    kept,
-    multiprocessors,
-    on_device,
-)
+from kmatch.engine.cuda import driver
+from kmatch.engine.cuda.driver import SIMULATED, Stream, cuda, kept
 from kmatch.engine.cuda.words import NONE, ONE, smaller
 from kmatch.engine.geometry import Text, halo_of
 
@@ -84,8 +78,8 @@ def fill_broad(text: Text, broad: Text, masks: Bytes, stream: Stream) -> None:
 
     Planes are on the GPU; masks: uint8[x] on the host, the bases of planes 4 … 4+x−1.
     """
-    launch = fill[BLOCKS * multiprocessors(), THREADS, stream]
-    parts, given = broad.words // text.words, on_device(masks, stream)
+    launch = fill[BLOCKS * driver.multiprocessors(), THREADS, stream]
+    parts, given = broad.words // text.words, driver.on_device(masks, stream)
     launch(text.planes, text.words, text.rows, halo_of(text), parts, given, broad.planes)
 
 
