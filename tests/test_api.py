@@ -183,7 +183,7 @@ def test_primers_of_all_kinds():
     assert load_pairs(pairs) is pairs and repr(pairs) == "<PrimerPairs: 'a', 'b'>"
 
 
-def test_hits_and_products_are_pickled():
+def test_tables_are_pickled(tmp_path):
     hits = call(kmatch.edit, GENOME, ["ACGTAC", "TTGACA"], 1)
     products = call(kmatch.pcr, GENOME, PRIMERS, 3, product=(10, 900), pairs="any")
     again = pickle.loads(pickle.dumps(hits))
@@ -191,6 +191,14 @@ def test_hits_and_products_are_pickled():
     some = hits.distance == 1
     assert again[some].cigar.tolist() == hits[some].cigar.tolist()
     assert list(pickle.loads(pickle.dumps(products))) == list(products) != []
+    genes = tmp_path / "genes.bed"
+    genes.write_text("".join(f"{name}\t0\t30\tgene\n" for name in GENOME.names))
+    options = {"pam": "NG", "length": 4, "annotate": genes}
+    guides = call(kmatch.guides, GENOME, GENOME, 1, **options)
+    again = pickle.loads(pickle.dumps(guides[::2]))
+    assert len(again) and repr(again) == repr(guides[::2])
+    for name in ("d0", "d1", "gene"):
+        assert again.column(name).tolist() == guides.column(name)[::2].tolist()
 
 
 def test_products_outside_of_regions_are_not_cut_out(monkeypatch):

@@ -125,7 +125,12 @@ def test_hits_are_joined(genome):
     assert [*(one + one)] == [*one, *one]
     scored = kmatch.multi(genome, ["ACGTACA"], k=1, pam="NGG", score="cfd", device="cpu")
     plain = kmatch.multi(genome, ["ACGTACA"], k=1, pam="NGG", device="cpu")
-    assert len((scored + scored).cfd) == 2 * len(scored) and len(plain + scored) == 2 * len(plain)
+    assert len((scored + scored).cfd) == 2 * len(scored)
+    for both in (plain + scored, scored + plain):
+        assert [*both] == [*plain, *scored] and [*both[::2]] == [*both][::2]
+        assert len(both.patterns) == 1 and both.tsv == plain.tsv
+    tenth, half = (kmatch.multi(genome, ["ACGTACA"], k=k, device="cpu") for k in ("15%", "30%"))
+    assert (tenth + half).k.tolist() == [*tenth.k, *half.k]
     elsewhere = kmatch.Genome.from_records([("r", "ACGTACA")])
     with pytest.raises(InputError, match="different genomes"):
         one + kmatch.hamming(elsewhere, ["ACGTACA"], k=0, device="cpu")

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import kmatch
-from kmatch.results.scores import Scorer, Specificity, cfd_weights, is_cas9
-from kmatch.search.rules import Bounds
+from kmatch.results.scores import Scorer, Specificity, cfd_weights
+from kmatch.search.rules import Bounds, is_cas9, load_pams
 
 FREE = Bounds(20, 20, 20)
 
@@ -100,7 +100,9 @@ def test_what_has_no_score(guide, target):
 
 def test_pams_of_cas9():
     pams = ("NGG", "nag", "NRG", "TTTV", "GG", "NNGRRT", "AGG")
-    assert [pam for pam in pams if is_cas9(pam)] == ["NGG", "nag", "NRG"]
+    scored = [pam.sequence for pam in load_pams(pams, "3p") if is_cas9(pam)]
+    assert scored == ["NGG", "nag", "NRG"]
+    assert not any(map(is_cas9, load_pams("NGG", "5p")))
 
 
 def test_specificity_leaves_one_perfect_hit_out():

@@ -1,7 +1,6 @@
 """Genes and regions that hits overlap, from GFF3, GTF or BED."""
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -89,10 +88,10 @@ class Annotation:
         self._of_bed = features[0].kind == BED
         genes = [each for each in features if each.kind == GENE]
         genes = genes or (features if self._of_bed else _spans(features))
-        self._features: dict[str, tuple[list[Feature], list[Feature]]] = defaultdict(
-            lambda: ([], [])
-        )
-        for number, kind in enumerate((genes, [x for x in features if x.kind in EXONS])):
+        kinds = genes, [each for each in features if each.kind in EXONS]
+        self._features: dict[str, tuple[list[Feature], list[Feature]]]
+        self._features = {each.record: ([], []) for kind in kinds for each in kind}
+        for number, kind in enumerate(kinds):
             for each in kind:
                 self._features[each.record][number].append(each)
         self._records: dict[tuple[str, int | None], _Record] = {}

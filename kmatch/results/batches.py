@@ -99,7 +99,7 @@ class Batch:
 
         There may be a hundred thousand records, and rows in few.
         """
-        numbers, which = numbers_of(self.record)
+        numbers, which = ranked(self.record)
         return [self.names[number] for number in numbers.tolist()], which
 
     def picked(self, rows: Longs | slice) -> Self:
@@ -124,21 +124,14 @@ class Made(NamedTuple):
     distance: Floats
 
 
-class Scores(NamedTuple):
-    """CFD and MIT's score of n hits, float64[n], NaN where undefined; None if not asked for."""
-
-    cfd: Floats | None = None
-    mit: Floats | None = None
-
-
 @dataclass(frozen=True)
 class HitBatch(Batch):
     """Hits, n rows, sorted by record, start, end, strand and pattern; those that have these in
     common, as beside PAMs of several lengths, by their anchors.
 
     pattern: int32, the pattern's number; distance: int32; minus: uint8, 1 for the strand `-`;
-    columns: the alignments, None where nobody asked for them; made: None without variants; scores:
-    None without any.
+    columns: the alignments, None where nobody asked for them; made: None without variants; cfd,
+    mit: scores, float64, NaN where undefined, None where nobody asked for them.
     """
 
     pattern: Ints
@@ -146,7 +139,8 @@ class HitBatch(Batch):
     minus: Bytes
     columns: Columns | None = None
     made: Made | None = None
-    scores: Scores | None = None
+    cfd: Floats | None = None
+    mit: Floats | None = None
 
     @property
     def aligned(self) -> Columns:
@@ -160,16 +154,16 @@ class GuideBatch(Batch):
     """Guides of a target beside their PAMs, n rows.
 
     minus: uint8[n]; guide, pam: bytes, S[n], as the guide's strand reads them; counts: int64[n,
-    k+1], sites in the genome by distance; specificity, specificity_mit: float64[n], NaN where there
-    is none.
+    k+1], sites in the genome by distance; cfd, mit: specificity by each, float64[n], NaN for
+    none.
     """
 
     minus: Bytes
     guide: Any
     pam: Any
     counts: Longs
-    specificity: Floats
-    specificity_mit: Floats
+    cfd: Floats
+    mit: Floats
 
 
 def letters_beside(columns: Columns, lengths: Longs) -> Longs:
@@ -276,16 +270,9 @@ def no_hits() -> HitBatch:
     return HitBatch(whole, whole, whole, {}, kinds, kinds, np.zeros(0, np.uint8))
 
 
-def numbers_of(records: Longs) -> tuple[Longs, Longs]:
-    """The numbers of records, sorted, and which of them each row has; quick if all have one."""
-    if len(records) and (records == records[0]).all():
-        return records[:1], np.zeros(len(records), np.int64)
-    return ranked(records)
-
-
 def sizes_of(record: Longs, lengths: dict[int, int]) -> Longs:
     """Letters of the circular records that hits are in, int64[n]; ENDLESS for a linear one."""
-    numbers, which = numbers_of(record)
+    numbers, which = ranked(record)
     sizes = [lengths.get(number, ENDLESS) for number in numbers.tolist()]
     return np.array(sizes, np.int64)[which]
 
@@ -298,7 +285,7 @@ def joined(batches: Sequence[SomeBatch]) -> SomeBatch:
         return first
     own = {name: join_rows([getattr(batch, name) for batch in filled]) for name in _own(first)}
     known = {number: name for batch in filled for number, name in batch.names.items()}
-    numbers, _ = numbers_of(own["record"])
+    numbers, _ = ranked(own["record"])
     return replace(first, **own, names={number: known[number] for number in numbers.tolist()})
 
 
@@ -306,7 +293,7 @@ def taken(batches: Sequence[SomeBatch], rows: Longs) -> SomeBatch:
     """Some rows of batches of one genome, by number, int64[n], counted over all of them."""
     bounds = bounds_of([len(batch) for batch in batches])
     source = np.searchsorted(bounds, rows, side="right") - 1
-    used, which = numbers_of(source)
+    used, which = ranked(source)
     begins = bounds_of([len(batches[number]) for number in used.tolist()])
     part = joined([batches[number] for number in used.tolist()])
     return part.picked(rows - bounds[source] + begins[which])
@@ -348,7 +335,7 @@ def take_rows(value: Any, rows: Longs | slice) -> Any:
     if isinstance(value, Texts | Columns):
         parts = (take_texts(each, rows) for each in _texts(value))
         return type(value)._make(chain.from_iterable(parts))
-    if isinstance(value, PrimerSites | Made | Scores):
+    if isinstance(value, PrimerSites | Made):
         return type(value)(*(take_rows(each, rows) for each in value))
     return None if value is None else value[rows]
 
@@ -356,12 +343,14 @@ def take_rows(value: Any, rows: Longs | slice) -> Any:
 def join_rows(values: Sequence[Any]) -> Any:
     """Columns of one kind, one behind the other."""
     first = values[0]
+    if any(value is None for value in values):
+        return None
     if isinstance(first, Texts | Columns):
         parts = map(_join_texts, zip(*map(_texts, values), strict=True))
         return type(first)._make(chain.from_iterable(parts))
-    if isinstance(first, PrimerSites | Made | Scores):
+    if isinstance(first, PrimerSites | Made):
         return type(first)(*map(join_rows, zip(*values, strict=True)))
-    return None if first is None else np.concatenate(values)
+    return np.concatenate(values)
 
 
 def _texts(value: Texts | Columns) -> list[Texts]:

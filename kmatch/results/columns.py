@@ -4,7 +4,7 @@ import os
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from math import inf, isfinite
@@ -28,7 +28,7 @@ CELL = 24  # characters of a name there
 Row = TypeVar("Row")
 Kind = TypeVar("Kind", bound=np.generic)
 Made = TypeVar("Made")
-named_row: Any = namedtuple  # of fields that no type checker can know
+named_row: Any = cache(namedtuple)  # of fields that no type checker can know
 
 
 class Names:
@@ -175,14 +175,15 @@ class Table(Generic[SomeBatch, Row]):
     """Rows of batches, in columns that are made when first used; without batches, what formats
     write batches as.
 
-    noun: what a row is; absent: the columns that these rows lack; bed, tsv: the names of those that
-    are written; threads: that may format lines, None for one a core.
+    noun: what a row is; optional: the columns that rows have if they are among those added; bed,
+    tsv: the names of those that are written; threads: that may format lines, None for one a core.
     """
 
     _known: dict[str, Column[Any]]
     _row: Any  # the class of the named tuples that rows are
     noun: str
-    absent: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
     bed: tuple[str, ...] = ()
     tsv: tuple[str, ...] = ()
     threads: int | None = None
@@ -206,16 +207,16 @@ class Table(Generic[SomeBatch, Row]):
     @property
     def columns(self) -> dict[str, Column[Any]]:
         """The columns that rows have, by name."""
-        return {name: each for name, each in self._known.items() if name not in self.absent}
+        lacking = {*self.optional}.difference(self.added)
+        return {name: each for name, each in self._known.items() if name not in lacking}
 
     def cells(self, name: str, batch: Batch) -> Cells:
         """The Cells of a column as lines have them."""
-        return self._known[name].written(batch, self)
+        return self.columns[name].written(batch, self)
 
     def add(self, names: Sequence[str]) -> None:
         """Give rows columns that they lack, and TSV behind its others."""
-        self.absent = tuple(name for name in self.absent if name not in names)
-        self.tsv = (*self.tsv, *names)
+        self.added, self.tsv = (*self.added, *names), (*self.tsv, *names)
 
     def annotate(self, path: Any) -> None:
         """Give rows the columns `gene` and `region`, by the features of a file."""
@@ -235,7 +236,7 @@ class Table(Generic[SomeBatch, Row]):
     @property
     def aligned(self) -> bool:
         """Whether TSV has columns that are made of alignments."""
-        return any(self._known[name].aligned for name in self.tsv)
+        return any(self.columns[name].aligned for name in self.tsv)
 
     def align(self) -> None:
         """Have the alignments of rows made."""
@@ -252,7 +253,7 @@ class Table(Generic[SomeBatch, Row]):
         return self.columns[name].__get__(self, type(self))
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self.columns} - {*self.absent})
+        return sorted({*super().__dir__(), *self.columns} - {*self.optional}.difference(self.added))
 
     def __len__(self) -> int:
         return int(self._bounds[-1])

@@ -17,7 +17,7 @@ import numpy as np
 
 from kmatch.arrays import Bools, Bytes, Floats, Ints, Longs, counted_in_rows
 from kmatch.jit.entries import entry
-from kmatch.results.batches import HitBatch, Scores
+from kmatch.results.batches import HitBatch
 
 Guides = tuple[Ints, Annotated[Bytes, 2]]
 Weights = Annotated[Floats, 3]
@@ -58,11 +58,6 @@ def cfd_weights() -> Floats:
             numbers = [float(value or "nan") for value in values]
             weights[first : first + len(numbers), row, column] = numbers
     return weights
-
-
-def is_cas9(pam: str) -> bool:
-    """Whether scores are defined beside a PAM, which stands behind the guide."""
-    return len(pam) == PAM and pam[0].upper() == "N"
 
 
 class Scorer:
@@ -108,7 +103,7 @@ class Scorer:
         """Yield aligned HitBatches with those of their scores that are named."""
         for batch in batches:
             made = {name: getattr(self, name)(batch) for name in names if len(batch)}
-            yield replace(batch, scores=Scores(**made))
+            yield replace(batch, **made)
 
     def specificities(self, names: Sequence[str]) -> "dict[str, Specificity]":
         """A Specificity by each of the scores that are named."""
@@ -126,7 +121,7 @@ class Specificity:
 
     def add(self, batch: HitBatch) -> None:
         """Count hits with their scores; one that has none adds nothing."""
-        known = np.nan_to_num(getattr(batch.scores, self._score))
+        known = np.nan_to_num(getattr(batch, self._score))
         self._sum += np.bincount(batch.pattern, known, len(self._sum))
         perfect = np.flatnonzero(batch.distance == 0)
         np.maximum.at(self._perfect, batch.pattern[perfect], known[perfect])

@@ -61,6 +61,7 @@ def annotated(batch: Any, table: Any) -> tuple[Named, Named]:
 class Placed(Table[SomeBatch, Row]):
     """Rows in records of a genome."""
 
+    optional: tuple[str, ...] = (*GENOME, *ANNOTATED)
     genome = Column(np.object_, lambda batch, _: same(batch.origin.name, batch))
     genome_number = Column(np.int64, lambda batch, _: np.full(len(batch), batch.origin.number))
     record = Column(np.object_, lambda batch, _: record_cells(batch))
@@ -195,7 +196,7 @@ class Hits(Placed[HitBatch, Hit]):
     `hits[numbers]` give Hits.
     """
 
-    noun = "hit"
+    noun, optional = "hit", (*Placed.optional, *SCORES, *VARIANTS, "k")
     pattern = Column(np.object_, lambda batch, hits: Named(hits.labels, batch.pattern))
     pattern_number = Column(np.int32, lambda batch, _: batch.pattern)
     score = Column(
@@ -219,8 +220,8 @@ class Hits(Placed[HitBatch, Hit]):
     cut = Column(np.float64, _cuts, ".0f", aligned=True)
     flank_5p = Column(np.object_, lambda batch, hits: _flanks(batch, hits)[0])
     flank_3p = Column(np.object_, lambda batch, hits: _flanks(batch, hits)[1])
-    cfd = Column(np.float64, lambda batch, _: batch.scores.cfd, "g", aligned=True)
-    mit = Column(np.float64, lambda batch, _: batch.scores.mit, "g", aligned=True)
+    cfd = Column(np.float64, lambda batch, _: batch.cfd, "g", aligned=True)
+    mit = Column(np.float64, lambda batch, _: batch.mit, "g", aligned=True)
     variants = Column(np.object_, lambda batch, _: words_of(batch.made.variants))
     af = Column(np.float64, lambda batch, _: batch.made.af, "g")
     samples = Column(np.object_, lambda batch, _: words_of(batch.made.samples))
@@ -248,8 +249,7 @@ class Hits(Placed[HitBatch, Hit]):
         self.labels, self._align = Names(self.patterns.names), align
         genome = ("genome",) * bool(self.searched and self.searched.named)
         shares = ("k",) * (k_each is not None)
-        absent = (*ANNOTATED, *SCORES, *VARIANTS, *("k",) * (not shares))
-        self.absent = absent if genome else (*GENOME, *absent)
+        self.added = (*GENOME * bool(genome), *shares)
         self._row = ListedHit if genome else Hit
         place = ("record", "start", "end", "pattern")
         self.bed = (*place, "score", "strand", "distance", *genome)
@@ -278,7 +278,8 @@ class Hits(Placed[HitBatch, Hit]):
     def __add__(self, other: "Hits") -> "Hits":
         """The hits of both, one behind the other, of searches of the same genomes.
 
-        Patterns that differ come one behind the other too. Raises InputError for other genomes.
+        They have the columns of both. Patterns that differ come one behind the other too. Raises
+        InputError for other genomes.
         """
         mine, others = (
             (hits.searched and hits.searched.label, hits.pam_first, "variants" in hits.tsv)
@@ -291,16 +292,17 @@ class Hits(Placed[HitBatch, Hit]):
             )
         self.align()
         other.align()
-        first, second = self.patterns, other.patterns
-        alike = (first.names, first.sequences, self.tsv)
-        if alike == (second.names, second.sequences, other.tsv):
-            return self._like([*self.batches, *other.batches])
-        shares = None
-        if self.k_each is not None and other.k_each is not None:
-            shares = np.concatenate([self.k_each, other.k_each])
-        more = [replace(batch, pattern=batch.pattern + len(first)) for batch in other.batches]
-        patterns = pattern_set([*first, *second])
-        return Hits([*self.batches, *more], patterns, self.searched, self.pam_first, shares)
+        first, more, shares = self.patterns, other.batches, self.k_each
+        alike = [(p.names, p.sequences) for p in (first, other.patterns)]
+        ks: list[Any] = [shares, other.k_each]
+        if alike[0] != alike[1] or not np.array_equal(*ks):
+            more = [replace(batch, pattern=batch.pattern + len(first)) for batch in more]
+            shares = None if any(k is None for k in ks) else np.concatenate(ks)
+            first = pattern_set([*first, *other.patterns])
+        found = Hits([*self.batches, *more], first, self.searched, self.pam_first, shares)
+        found.add([name for name in self.added if name in other.added and name not in found.added])
+        found.annotation, found.letters = self.annotation, self.letters or other.letters
+        return found
 
     def __getstate__(self) -> dict[str, Any]:
         """What another process needs: it has the alignments, and maybe not the genome."""
@@ -379,7 +381,7 @@ class Products(Placed[ProductBatch, Product]):
     `products[products.length < 400]` and `products[numbers]` give Products.
     """
 
-    noun = "product"
+    noun, optional = "product", (*Placed.optional, "probe")
     name = Column(np.object_, _product_names)
     score = Column(np.int64, _product_scores)
     forward, forward_start, forward_end, distance_forward, cigar_forward, match_forward = (
@@ -405,7 +407,7 @@ class Products(Placed[ProductBatch, Product]):
         self.pairs, self.named, self.labels = pairs, named, Names(pairs.primers.names)
         self._row = ListedProduct if named else Product
         probe = ("probe",) * bool(pairs.sides[:, PROBE].any())
-        self.absent = (*GENOME * (not named), *ANNOTATED, *("probe",) * (not probe))
+        self.added = (*GENOME * named, *probe)
         place, genome = ("record", "start", "end", "name"), ("genome",) * named
         distances = ("distance_forward", "distance_reverse")
         self.bed = (*place, "score", "strand", *distances, *genome)
@@ -446,7 +448,7 @@ class Primers(Placed[PrimerBatch, Primer]):
     `primers[primers.tm > 60]` and `primers[numbers]` give Primers.
     """
 
-    noun, _row, absent = "primer", Primer, (*GENOME, *ANNOTATED)
+    noun, _row = "primer", Primer
     name = Column(np.object_, _primer_names)
     score = Column(
         np.int64,
@@ -516,22 +518,27 @@ class Guides(Placed[GuideBatch, Any]):
     give Guides.
     """
 
-    noun = "guide"
+    noun, optional = "guide", (*Placed.optional, "specificity_mit")
     guide = Column(np.object_, lambda batch, _: _spelt(batch.guide))
     pam = Column(np.object_, lambda batch, _: _spelt(batch.pam))
     gc = Column(np.float64, lambda batch, _: _gc(batch.guide), ".3f")
-    specificity = Column(np.float64, lambda batch, _: batch.specificity, "g")
-    specificity_mit = Column(np.float64, lambda batch, _: batch.specificity_mit, "g")
-    score = Column(np.int64, lambda batch, _: _rounded(1000 * np.nan_to_num(batch.specificity)))
+    specificity = Column(np.float64, lambda batch, _: batch.cfd, "g")
+    specificity_mit = Column(np.float64, lambda batch, _: batch.mit, "g")
+    score = Column(np.int64, lambda batch, _: _rounded(1000 * np.nan_to_num(batch.cfd)))
     bed = ("record", "start", "end", "guide", "score", "strand")
 
     def __init__(self, batches: Iterable[GuideBatch], k: int, mit: bool = False) -> None:
         """mit: whether they tell that specificity too."""
-        counts = {column.name: column for column in map(_count_at, range(k + 1))}
-        self._known = self._known | counts
-        more = ("specificity_mit",) * mit
-        self.absent = (*GENOME, *ANNOTATED, *("specificity_mit",) * (not mit))
+        self._counts = {f"d{distance}": distance for distance in range(k + 1)}
+        self.added = ("specificity_mit",) * mit
         place = ("record", "start", "end", "guide", "pam", "strand", "gc")
-        self.tsv = (*place, *counts, "specificity", *more)
-        self._row = named_row("Guide", self.tsv)
+        self.tsv = self._fields = (*place, *self._counts, "specificity", *self.added)
         super().__init__(batches)
+
+    @property
+    def _row(self) -> Any:  # which another process makes anew
+        return named_row("Guide", self._fields)
+
+    @property
+    def columns(self) -> dict[str, Column[Any]]:
+        return super().columns | {name: _count_at(d) for name, d in self._counts.items()}

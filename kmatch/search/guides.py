@@ -15,7 +15,7 @@ from kmatch.results.scores import GUIDE
 from kmatch.results.table import VARIANTS, Hits
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
-from kmatch.search.rules import has_scores, load_pams, make_scorer, rules_of
+from kmatch.search.rules import is_cas9, load_pams, make_scorer
 from kmatch.search.search import begin_search
 from kmatch.sequences.alphabet import letter_masks
 from kmatch.sequences.circles import Circular
@@ -62,7 +62,7 @@ class GuideSearch:
         panel = _panel([guide.decode() for guide in guides.tolist()])
         problem, most = ("edit", bulges) if any(bulges) else ("multi", (None, None))
         query = Query(problem, panel, k, "both", 0, 0, pam, side, None, None, *most)
-        scored = length == GUIDE and has_scores(rules_of(query))
+        scored = length == GUIDE and all(map(is_cas9, load_pams(pam, side)))
         self._scorer = make_scorer(query) if scored or scores else None  # which may say why not
         self._kinds = list(dict.fromkeys(("cfd", *scores)) if self._scorer else ())
         specific = self._scorer.specificities(self._kinds) if self._scorer else None
@@ -83,16 +83,13 @@ class GuideSearch:
 
     def guides(self) -> GuideBatch:
         """The guides, in the order of the target, or the best with the most specific first."""
-        specific = {kind: each.values[self._which] for kind, each in self._counts.scores.items()}
-        found = replace(self._found, counts=self._counts.hits[self._which])
-        found = replace(
-            found,
-            specificity=specific.get("cfd", found.specificity),
-            specificity_mit=specific.get("mit", found.specificity),
-        )
+        specific: dict[str, Any] = {
+            kind: each.values[self._which] for kind, each in self._counts.scores.items()
+        }
+        found = replace(self._found, counts=self._counts.hits[self._which], **specific)
         if self._best is None:
             return found
-        keys = [*found.counts.T[::-1], -np.nan_to_num(found.specificity, nan=-1.0)]
+        keys = [*found.counts.T[::-1], -np.nan_to_num(found.cfd, nan=-1.0)]
         return found.picked(np.lexsort(keys)[: self._best])
 
 

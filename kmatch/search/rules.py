@@ -188,11 +188,9 @@ def rules_of(query: Query) -> Rules:
     return Rules(tuple(load_pams(query.pam, query.pam_side)), query.ends, bounds)
 
 
-def has_scores(rules: Rules) -> bool:
-    """Whether scores of Cas9's sites are defined beside the PAMs."""
-    from kmatch.results.scores import is_cas9
-
-    return bool(rules.pams) and not rules.leads and all(is_cas9(p.sequence) for p in rules.pams)
+def is_cas9(pam: Pam) -> bool:
+    """Whether scores of sites are defined beside a PAM."""
+    return not pam.leads and len(pam) == 3 and pam.masks[0] == IUPAC["N"]
 
 
 def make_scorer(query: Query) -> "Scorer":
@@ -200,7 +198,7 @@ def make_scorer(query: Query) -> "Scorer":
     from kmatch.results.scores import Scorer
 
     rules = rules_of(query)
-    if not has_scores(rules):
+    if not (rules.pams and all(map(is_cas9, rules.pams))):
         raise InputError(
             "scores are for Cas9: give a PAM of three letters that begins with N and stands behind "
             "the pattern, such as NGG"
