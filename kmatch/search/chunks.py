@@ -164,10 +164,10 @@ class Chunking(NamedTuple):
         if keep:
             _KEPT[genome] = key, kept  # chunks of other plans would only take memory
 
-    def fresh(self, parts: Iterable[Stretch]) -> Iterator[PackedChunk]:
-        """The PackedChunks of Records and Stretches, packed anew."""
+    def fresh(self, parts: Iterable[Stretch], first: int = 0) -> Iterator[PackedChunk]:
+        """The PackedChunks of Stretches, packed anew; first: the number of their first record."""
         words = self.words or WORDS
-        for chunk in join_records(parts, self.plan, _spare(words, self.engine)):
+        for chunk in join_records(parts, self.plan, _spare(words, self.engine), first):
             yield _pack(chunk, self.plan.halo, self.engine, words)
 
 

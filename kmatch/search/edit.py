@@ -1,6 +1,7 @@
 """Every occurrence within k differences of a pattern, anywhere or beside a PAM."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from kmatch.genome import Genome, Genomes
 from kmatch.published.registry import choose_algorithm
 from kmatch.results.batches import HitBatch
 from kmatch.search.chunks import Chunking, plan_reading
-from kmatch.search.circles import Reading
+from kmatch.search.circles import by_record, hits_on_circles
 from kmatch.search.ends import DifferenceSearch
 from kmatch.search.panel import build_reading_panel, checked_distances
 from kmatch.search.query import RUN, Query, Run
@@ -19,6 +20,7 @@ from kmatch.search.regions import Regions
 from kmatch.search.rules import checked_rules
 from kmatch.search.scan import ahead
 from kmatch.search.search import Search
+from kmatch.sequences.circles import Circles
 
 
 class EditSearch(Search[HitBatch]):
@@ -52,7 +54,7 @@ class EditSearch(Search[HitBatch]):
         plan = plan_reading(longest, k, gap, self.engine.layout)
         self._chunking = Chunking(plan, self.engine, self.engine.layout.reading_words)
         self._search = self._make(self._report)
-        self._reading = Reading(longest + k, lengths, self._rules, self._make)
+        self._most, self._lengths = longest + k, lengths  # letters of an occurrence at the most
 
     def _make(self, report: str) -> DifferenceSearch:
         # Alignments alone say which of several PAMs stands beside a hit.
@@ -65,4 +67,20 @@ class EditSearch(Search[HitBatch]):
         if circular is None:
             chunks = self.chunks(self._chunking, genome)
             return ahead(self._search.run(chunks), self.engine.threads)
-        return self._reading.run(genome, circular, self._chunking, self, self._report)
+        return self._in_circles(genome, Circles(circular, self._most, unrolled=True))
+
+    def _in_circles(self, genome: Genome, circles: Circles) -> Iterator[HitBatch]:
+        """Yield the HitBatches of linear and of circular records by turns."""
+        for turns, first, parts in circles.runs(self.parts(genome)):
+            search = self._make("ends" if turns else self._report)
+            chunks = self.noted(self._chunking.fresh(parts, first), circles)
+            batches = (
+                replace(batch, origin=batch.origin._replace(circles=circles.lengths))
+                for batch in search.run(chunks)
+            )
+            if turns:
+                for ends in by_record(batches):
+                    found = hits_on_circles(ends, circles, self._rules, self._lengths, self._report)
+                    yield from found
+            else:
+                yield from batches

@@ -165,8 +165,7 @@ def with_probes(sites: Sites, rows: Rows, joins: Joins) -> Rows:
 def with_second_turns(batches: Iterable[HitBatch], most: int, probes: Bools) -> Iterator[HitBatch]:
     """The HitBatches, and behind those of a circular record its sites on `-` and of probes a turn
     later, as far as products of up to `most` letters reach; probes: as Joins has them."""
-    for parts in by_record(batches):
-        sites = joined(parts)
+    for sites in by_record(batches):
         size = sizes_of(sites.record, sites.origin.circles or {})
         turns = (sites.minus == 1) | probes[sites.pattern]
         near = np.flatnonzero(turns & (size < ENDLESS) & (sites.start < most))

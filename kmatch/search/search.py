@@ -136,14 +136,13 @@ class Search(Generic[SomeBatch]):
         return self.noted(chunking.fresh(circles.parts(self.parts(genome))), circles)
 
     def noted(
-        self, chunks: Iterable[PackedChunk], circles: Circles | None = None, first: int = 0
+        self, chunks: Iterable[PackedChunk], circles: Circles | None = None
     ) -> Iterator[PackedChunk]:
         """The chunks, of whose records the search takes note, without the letters behind circular
-        ones; first: the number of the first record that chunks have."""
+        ones."""
         for chunk in chunks:
             spans = chunk.spans
             if circles is not None:
-                spans = spans._replace(first=spans.first + first)
                 size = sizes_of(np.arange(len(spans.lengths)) + spans.first, circles.lengths)
                 spans = spans._replace(lengths=np.minimum(spans.lengths, size))
             self.progress.add(spans)

@@ -54,14 +54,16 @@ class LetterChunk(NamedTuple):
     spans: Spans
 
 
-def join_records(parts: Iterable[Stretch], plan: ChunkPlan, spare: int) -> Iterator[LetterChunk]:
+def join_records(
+    parts: Iterable[Stretch], plan: ChunkPlan, spare: int, first: int = 0
+) -> Iterator[LetterChunk]:
     """Yield the LetterChunks of Stretches, with `spare` zeros after the halo.
 
-    Every chunk but the last owns `plan.length` letters.
+    Every chunk but the last owns `plan.length` letters; first: the number of the first record.
     """
     capacity = plan.length + plan.halo
     letters = np.zeros(capacity + spare, np.uint8)  # of which a small genome touches few
-    layout, filled = _Layout(plan), plan.lead
+    layout, filled = _Layout(plan, first), plan.lead
     for stretch in gathered(parts):
         text, gap = _with_gaps(stretch, plan.gap if filled else 0, plan.gap)
         layout.add(stretch, filled + gap, plan.gap)
@@ -116,8 +118,8 @@ class _Layout:
     theirs.
     """
 
-    def __init__(self, plan: ChunkPlan) -> None:
-        self.base = self.first = 0
+    def __init__(self, plan: ChunkPlan, first: int) -> None:
+        self.base, self.first = 0, first
         self.names: list[str] = []
         self._capacity = plan.length + plan.halo
         self._begins, self._lengths = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
