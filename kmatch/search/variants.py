@@ -183,7 +183,7 @@ def _dense_lines(block: Block, haplotypes: Longs, dense: Bools) -> Iterator[byte
 def _carriers(copies: Words, samples: list[str]) -> str:
     """The samples of some copies, comma separated."""
     which = np.flatnonzero(np.unpackbits(copies.view(np.uint8), bitorder="little")) // 2
-    return ",".join(samples[each] for each in distinct(which).tolist() if samples)
+    return ",".join(map(samples.__getitem__, distinct(which).tolist())) if samples else ""
 
 
 def _in_order(reference: Iterable[HitBatch], made: Iterator[HitBatch]) -> Iterator[HitBatch]:
