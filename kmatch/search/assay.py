@@ -153,15 +153,11 @@ class AssaySearch:
         for batch in products_of(sites.everywhere(), sites.genomes, pairs, self._pcr):
             row = window.units(batch.record) * len(pairs) + pairs.pair[batch.forward.primer]
             columns: list[Any] = [batch.record, batch.start, batch.end]
-            total = np.zeros_like(row)
-            for each in (batch.forward, batch.reverse, batch.probe):
-                if each is None:
-                    columns += [np.full_like(row, -1)] * len(SITE)
-                    continue
-                none = each.primer < 0
-                own = _columns(each, each.primer, batch.record)
-                columns += [np.where(none, -1, column) for column in own]
-                total += np.where(none, 0, each.distance)
+            total, none = np.zeros_like(row), batch.forward._replace(primer=np.full_like(row, -1))
+            for each in (batch.forward, batch.reverse, batch.probe or none):
+                own, there = _columns(each, each.primer, batch.record), each.primer >= 0
+                columns += [np.where(there, column, -1) for column in own]
+                total += np.where(there, each.distance, 0)
             found.add(row, total, columns)
             names |= batch.names
         if window.unit is None:

@@ -207,7 +207,6 @@ class PcrSearch:
         options: PcrOptions = OPTIONS,
         regions: Regions | None = None,
     ) -> None:
-        check_pcr(pairs, options)
         sites.regions = regions  # as a product is inside one only if its sites are
         self._sites, self._pairs, self._options = sites, pairs, options
         self.engine, self.progress, self.regions = sites.engine, sites.progress, regions
