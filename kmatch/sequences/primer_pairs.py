@@ -32,7 +32,7 @@ _NAME = re.compile(
 )
 # Words above the columns of a table of pairs, none of which is a sequence.
 _HEADER = re.compile(
-    r"forward|fwd|fw|left|reverse|rev|right|primer|oligo|seq|(?<![a-z])[fr](?![a-z])", re.IGNORECASE
+    r"forward|fw|left|rev|right|primer|oligo|seq|(?<![a-z])[fr]p?(?![a-z])", re.IGNORECASE
 )
 
 Side = str | Iterable[str]  # a primer, or its alternates
