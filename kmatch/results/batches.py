@@ -26,10 +26,9 @@ from kmatch.results.melting import gc_fractions, melting_temperatures
 from kmatch.sequences.chunks import Spans
 
 spell_runs = entry(
-    "kmatch.results.kernels:spell_runs", tuple[Longs, Bytes, Longs, Longs, Longs, Longs, Bytes]
+    "kmatch.results.kernels:spell_runs", tuple[Longs, Bytes, Longs, Longs, Longs, Bytes]
 )
 
-SLOTS = 1 << 12  # for different CIGARs, at first
 SEEN = "ACGTN-+"  # at a letter of an oligo: a base, another letter, none, or more behind it
 ENDLESS = 1 << 62  # letters of a linear record, as far as its origin goes
 WHOLE = (
@@ -67,12 +66,12 @@ class Texts(NamedTuple):
 
     def cigars(self) -> Objects:
         """The CIGAR of each text, whose letters are alignment columns; equal ones are one str."""
-        which, texts = np.empty((2, len(self.ends) - 1), np.int64)
+        which = np.empty(len(self.ends) - 1, np.int64)
         begins, out = np.empty(len(self.ends), np.int64), np.empty(2 * len(self.letters), np.uint8)
-        count, slots = -1, SLOTS
+        count, slots = -1, 16 << (len(which) // 256).bit_length()  # CIGARs are much alike
         while count < 0:
             table, slots = np.full(slots, -1), 8 * slots
-            count = spell_runs(*self, table, texts, which, begins, out)
+            count = spell_runs(*self, table, which, begins, out)
         begins = begins[: count + 1]
         return np.array([*Texts(begins, out[: begins[-1]]).words(), ""], object)[which]
 

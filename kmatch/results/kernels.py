@@ -39,34 +39,38 @@ def put_runs(out, at, ops, first, last):
     return at
 
 
-@kernel
-def spell_runs(ends, letters, slots, texts, which, begins, out):
-    """Write the CIGAR of each different text; returns how many there are, −1 if more than half of
-    the slots.
+@inlined
+def _is_written(out, begins, number, first, end):
+    """Whether out[first … end−1] is text `number` of `out` again."""
+    other, j = begins[number] - first, first
+    if begins[number + 1] - other != end:
+        return False
+    while j < end and out[other + j] == out[j]:
+        j += 1
+    return j == end
 
-    ends, letters: Texts of alignment columns; slots: int64[2^s], all −1; texts: int64, the first
-    text of each CIGAR; which: int64[n], the CIGAR of each text; begins, out: Texts of the CIGARs;
-    all filled here.
+
+@kernel
+def spell_runs(ends, letters, slots, which, begins, out):
+    """Write the CIGARs of texts, equal ones once; returns how many there are, −1 if they fill half
+    of the slots.
+
+    ends, letters: Texts of alignment columns; slots: int64[2^s], all −1; which: int64[n], the CIGAR
+    of each text; begins, out: Texts of the CIGARs; all filled here.
     """
     count = begins[0] = 0
     for i in range(len(which)):
-        first, size, code = ends[i], ends[i + 1] - ends[i], FNV_BASIS
-        for j in range(first, first + size):
-            code = (code ^ letters[j]) * FNV_PRIME
+        if 2 * count == len(slots):
+            return -1
+        first, code = begins[count], FNV_BASIS
+        end = put_runs(out, first, letters, ends[i], ends[i + 1])
+        for j in range(first, end):
+            code = (code ^ out[j]) * FNV_PRIME
         at = np.int64(code >> np.uint64(20)) & (len(slots) - 1)
-        while slots[at] >= 0:
-            other, j = ends[texts[slots[at]]], 0
-            if ends[texts[slots[at]] + 1] - other == size:
-                while j < size and letters[first + j] == letters[other + j]:
-                    j += 1
-                if j == size:
-                    break
+        while slots[at] >= 0 and not _is_written(out, begins, slots[at], first, end):
             at = (at + 1) & (len(slots) - 1)
         if slots[at] < 0:
-            if 2 * count == len(slots):
-                return -1
-            slots[at], texts[count] = count, i
-            begins[count + 1] = put_runs(out, begins[count], letters, first, first + size)
+            slots[at], begins[count + 1] = count, end
             count += 1
         which[i] = slots[at]
     return count
