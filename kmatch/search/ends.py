@@ -23,7 +23,6 @@ from kmatch.search.panel import ReadingPanel
 from kmatch.search.plateaus import (
     FOREVER,
     NO_ROWS,
-    Chains,
     Plateaus,
     RowArray,
     by_source,
@@ -40,7 +39,7 @@ fill_columns = entry(
     "kmatch.search.kernels:fill_columns",
     tuple[RowArray, int, Pair, tuple[Ints, Bytes], Triple, tuple[Ints, Ints, Bytes]],
 )
-join_chains = entry("kmatch.search.kernels:join_chains", tuple[Bytes, Chains, Bools])
+join_chains = entry("kmatch.search.kernels:join_chains", tuple[Bytes, RowArray, Bools])
 split_ends = entry(
     "kmatch.search.kernels:split_ends",
     tuple[Longs, Longs, int, int, Bytes, Pair, tuple[int, int], Triple, Longs],
@@ -277,10 +276,8 @@ class DifferenceSearch:
         ready = rows["start"] < coordinate
         if self._report == "loci":
             rows = rows[np.lexsort((rows["first"], rows["query"]))]
-            chains = Chains(*(rows[name].copy() for name in Chains._fields))
             standing = np.empty(len(rows), np.bool_)
-            join_chains(self._panel.minus, chains, standing)
-            rows["first"], rows["reach"] = chains.first, chains.reach
+            join_chains(self._panel.minus, rows, standing)
             rows = rows[standing]
             is_open = rows["reach"] > coordinate
             ready = ~is_open & (rows["start"] < rows["first"][is_open].min(initial=coordinate))

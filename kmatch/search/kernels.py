@@ -204,37 +204,36 @@ def _feed_some(begin, end, state, ends, stops, out):
 
 
 @kernel
-def _stands_before(minus, chains, i, j):
-    start, end, distance = chains.start, chains.end, chains.distance
-    if distance[i] != distance[j]:
-        return distance[i] < distance[j]
+def _stands_before(minus, one, other):
+    """Whether a hit stands for a chain rather than another one: the smaller distance, then the
+    smaller start, end and anchor, in this order, on the strand `-` the larger end, start and
+    anchor. Beside PAMs of several lengths hits may have both ends in common, never their anchors.
+    """
+    if one.distance != other.distance:
+        return one.distance < other.distance
     if minus:
-        i, j, start, end = j, i, end, start
-    if start[i] != start[j]:
-        return start[i] < start[j]
-    if end[i] != end[j]:
-        return end[i] < end[j]
-    return chains.anchor[i] < chains.anchor[j]
+        return (other.end, other.start, other.anchor) < (one.end, one.start, one.anchor)
+    return (one.start, one.end, one.anchor) < (other.start, other.end, other.anchor)
 
 
 @kernel
-def join_chains(minus, chains, standing):
+def join_chains(minus, rows, standing):
     """Join chains of overlapping hits of a query.
 
-    minus: uint8[Q], whether a query is on the strand `-`; chains: Chains; standing: bool[n],
-    receives which hit stands for a chain. Where chains overlap, first and reach of that hit receive
-    those of the joint chain.
+    minus: uint8[Q], whether a query is on the strand `-`; rows: ROW[n], sorted by query and first;
+    standing: bool[n], receives which hit stands for a chain, whose first and reach become those of
+    the chain.
     """
-    query, first, reach = chains.query, chains.first, chains.reach
     begin = 0
-    while begin < len(query):
-        best, furthest, stop = begin, reach[begin], begin + 1
-        while stop < len(query) and query[stop] == query[begin] and first[stop] < furthest:
-            furthest = max(furthest, reach[stop])
-            if _stands_before(minus[query[begin]], chains, stop, best):
+    while begin < len(rows):
+        first, best, stop = rows[begin], begin, begin + 1
+        furthest = first.reach
+        while stop < len(rows) and rows[stop].query == first.query and rows[stop].first < furthest:
+            furthest = max(furthest, rows[stop].reach)
+            if _stands_before(minus[first.query], rows[stop], rows[best]):
                 best = stop
             stop += 1
         standing[begin:stop] = False
         standing[best] = True
-        first[best], reach[best] = first[begin], furthest
+        rows[best].first, rows[best].reach = first.first, furthest
         begin = stop

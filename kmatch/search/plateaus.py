@@ -142,21 +142,3 @@ class Plateaus:
         backward, plateaus = self._state
         first: Longs = plateaus["first"][plateaus["is_open"] & plateaus["fell"] & backward != 0]
         return first
-
-
-class Chains(NamedTuple):
-    """n chains of hits, int64[n] each, sorted by query and first.
-
-    query; first, reach: where a chain begins and ends; start, end, distance, anchor: the hit that
-    stands for it: of the smallest distance, then of the smallest start, end and anchor, in this
-    order, on the strand `-` of the largest end, start and anchor. Beside PAMs of several lengths
-    hits may have both ends in common, never their anchors.
-    """
-
-    query: Longs
-    first: Longs
-    reach: Longs
-    start: Longs
-    end: Longs
-    distance: Longs
-    anchor: Longs
