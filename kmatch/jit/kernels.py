@@ -5,6 +5,7 @@ becomes an object, together with the two functions of Numba's runtime that array
 """
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any
@@ -31,6 +32,8 @@ def hosted(function: Callable[..., Any]) -> Entry:
 
 
 folder_name()  # of the sources as they are now, just before kernels are imported
+# Numba 0.60 goes from block to block of a kernel by recursion.
+sys.setrecursionlimit(max(sys.getrecursionlimit(), 10_000))
 
 KNOWN = (0, 60), (0, 69)  # Numba's versions whose arrays are those of RUNTIME
 
