@@ -6,7 +6,6 @@ text anew, and a test holds every document against it.
 
 import json
 import re
-import statistics
 from functools import cache
 from pathlib import Path
 
@@ -40,7 +39,14 @@ def figure(number):
     """A number in two or three digits."""
     if number >= 100:
         return f"{number:,.0f}"
+    if number < 0.1:
+        return f"{number:.2g}"
     return f"{number:.2f}" if number < 1 else f"{number:.1f}"
+
+
+TEXTS = {"20": "human chromosome 20", "K-12-MG1655": "*E. coli*"}
+PEERS = {"package": "0.3.0", "program": "9ee854e"}
+UNITS = {1: "cpu", 2: "s"}  # by threads: seconds of the CPU, and seconds
 
 
 def searched(row):
@@ -50,67 +56,79 @@ def searched(row):
     return f"`{command} -k {k}{' --pam ' + pam[0] if pam else ''}`"
 
 
-def whole():
-    """Whole processes on real DNA: those rows in which Sassy has searched as much."""
-    yield ["search", "patterns", "Mbp", "hits", "kmatch, s", "Sassy, s", "kmatch is faster"]
-    for row in rows_of("cpu-whole"):
-        if "cpu_ratio" in row:
-            assert row["equal"] == "yes"
-            rich = ", four fifths A and T" if row["text"].startswith("Markov") else ""
-            yield [
-                searched(row),
-                row["panel"] + rich,
-                figure(row["letters"] / 1e6),
-                f"{row['hits']:,}",
-                figure(row["kmatch_cpu_s"]),
-                figure(row["sassy_cpu_s"]),
-                f"{figure(row['cpu_ratio'])} times",
-            ]
+def letters(row):
+    return row["search"].split()[1].split(",")[0]
 
 
-TOOLS = ("kmatch hamming", "kmatch edit", "Sassy", "seqkit locate")
-GENOMES = {"ecoli.fa": "*E. coli*, 4.6 Mbp", "chr20.fa": "human chromosome 20, 63 Mbp"}
+def text_of(row):
+    return f"{TEXTS[row['text']]}, {figure(row['letters'] / 1e6)} Mbp"
 
 
-def tool_seconds(text, panel):
-    """Seconds of the CPU by tool, of those that were not stopped."""
-    return {
-        row["tool"]: row["cpu_s"]
-        for row in rows_of("cpu-tools")
-        if (row["text"], row["panel"]) == (text, panel) and row.get("seconds")
-    }
-
-
-def tools():
-    """Whole processes of several tools; seconds of the CPU."""
-    yield ["genome", "patterns", *TOOLS]
-    for text, genome in GENOMES.items():
-        for count in (1, 64):
-            seconds = tool_seconds(text, f"{count} cut")
-            cells = [figure(seconds[tool]) if tool in seconds else "–" for tool in TOOLS]
-            yield [genome, str(count), *cells]
-
-
-def in_memory(name):
-    """Searches in memory on one thread, real DNA."""
+def in_memory(count):
+    """`edit` on so many threads beside Sassy; hits equal."""
 
     def table():
-        yield ["search", "patterns", "Mbp", "hits", "kmatch", "Sassy", "kmatch is faster"]
-        for row in rows_of(name):
-            if row.get("ratio"):
+        unit = UNITS[count]
+        ours = ["search", "letters", "patterns", "hits", "kmatch, s", "with CIGARs, s"]
+        theirs = [f"Sassy {version}, s" for version in PEERS.values()]
+        yield [*ours, *theirs, *(f"faster than {version}" for version in PEERS.values())]
+        for row in rows_of("cpu"):
+            if "program_s" in row and row["threads"] == count:
                 assert row["equal"] == "yes"
-                command, sizes, *pam = row["search"].split()
+                assert all(version in row[peer] for peer, version in PEERS.items())
+                theirs = [row[f"{peer}_{unit}"] for peer in PEERS]
                 yield [
-                    f"`{command}` {' '.join([sizes, *pam])}",
+                    searched(row),
+                    letters(row),
                     row["panel"],
-                    figure(row["letters"] / 1e6),
                     f"{row['hits']:,}",
-                    figure(row["rate"]),
-                    figure(row["sassy_rate"]),
-                    f"{figure(row['ratio'])} times",
+                    figure(row[f"kmatch_{unit}"]),
+                    figure(row[f"cigars_{unit}"]),
+                    figure(theirs[0]),
+                    f"{figure(theirs[1])} ({row['program'].split()[2]})",
+                    *(times(seconds / row[f"cigars_{unit}"]) for seconds in theirs),
                 ]
 
     return table
+
+
+def panels():
+    """Searches for mismatches and beside a PAM, in memory, on one thread and two."""
+    yield ["search", "letters", "patterns", "hits", "1 thread, s", "2 threads, s", "Gbp·pattern/s"]
+    rows = [row for row in rows_of("cpu") if "program_s" not in row]
+    for one in (row for row in rows if row["threads"] == 1):
+        asked = {key: one[key] for key in ("search", "panel")}
+        (two,) = [row for row in rows if is_of(row, threads=2, **asked)]
+        seconds = [figure(row["kmatch_s"]) for row in (one, two)]
+        cells = (searched(one), letters(one), one["panel"], f"{one['hits']:,}")
+        yield [*cells, *seconds, figure(one["rate"])]
+
+
+WHOLE = {"edit": "edit -k 3", "hamming": "hamming -k 3", "multi": "multi -k 4 --pam NGG",
+         "pcr": "pcr -k 2"}  # fmt: skip
+
+
+def processes():
+    """Pairs of rows of whole processes: kmatch's, and that of each tool beside it."""
+    for row in rows_of("cpu-whole"):
+        if row["tool"].startswith("kmatch "):
+            ours = row
+        else:
+            assert row["equal"] == "yes"
+            yield ours, row
+
+
+def asked(ours):
+    return f"`{WHOLE[ours['tool'].split()[1]]}`"
+
+
+def whole():
+    """Whole processes beside those of other tools; seconds of the CPU."""
+    yield ["text", "search", "patterns", "hits", "kmatch, s", "beside", "s", "kmatch is faster"]
+    for ours, row in processes():
+        cells = (text_of(ours), asked(ours), ours["panel"], f"{ours['hits']:,}")
+        seconds = (figure(ours["cpu"]), row["tool"], figure(row["cpu"]))
+        yield [*cells, *seconds, times(row["cpu"] / ours["cpu"])]
 
 
 def sizes():
@@ -119,20 +137,10 @@ def sizes():
         yield [row["case"], figure(row["seconds"]), figure(row["mb"]), f"{row['hits']:,}"]
 
 
-def threads():
-    """Rates of calls on more and more threads, and what a loop that only computes makes of them."""
-    yield ["threads", "`edit` 23,3", "share", "`hamming` 20,3", "share", "the loop's share"]
-    for row in rows_of("xeon-threads"):
-        cells = [str(row["threads"])]
-        for search in ("edit", "hamming"):
-            cells += [figure(row[search]), f"{row[f'{search}_share']:.2f}"]
-        yield [*cells, f"{row['machine']:.2f}"]
-
-
 def gpu_kernels():
     """Kernels with the text of 2.1 Gbp on the device."""
     yield ["search", "m, k", "patterns", "Tbp·pattern/s", "TCUPS", "hits"]
-    for row in rows_of("nvidia-h200-kernels", "benchmark"):
+    for row in rows_of("nvidia-h200", "benchmark"):
         asked = re.fullmatch(r"(\w+) m=(\d+) k=(\d+) patterns=(\d+)", row["name"])
         if asked and row["text"] > 2e9:
             assert row["equal"]
@@ -143,19 +151,9 @@ def gpu_kernels():
 
 def gpu_primers():
     yield ["target × background, K", "seconds", "TCUPS"]
-    for row in rows_of("nvidia-h200-primer"):
+    for row in rows_of("nvidia-h200", "benchmark_primers"):
         assert row["equal"]
         yield [row["name"].removeprefix("primers "), figure(row["seconds"]), figure(row["tcups"])]
-
-
-def packed():
-    """A packed genome of 3.1 Gbp, whole processes on an H200."""
-    yield ["search", "patterns", "seconds", "MB"]
-    for row in rows_of("nvidia-h200-packed"):
-        if row["strands"] == 2:
-            seconds = statistics.median(row["seconds"])
-            cells = (figure(seconds), figure(row["own_memory_mb"]))
-            yield [f"`{row['search']}`", str(row["patterns"]), *cells]
 
 
 def published():
@@ -184,30 +182,24 @@ def losses():
 def speed():
     """The README's: real DNA, losses included."""
     yield ["", "search", "patterns", "text", "beside", "kmatch is faster"]
-    for name, search, panel in (
-        ("cpu-hamming", "hamming 20,3", "100 cut"),
-        ("cpu-edit", "edit 20,3", "100 cut"),
-        ("cpu-edit", "edit 20,4", "300 repeats"),
+    text = text_of(record("cpu") | {"search": ""})
+    for count, search, panel in (
+        (1, "edit 20,3", "100 cut"),
+        (1, "edit 20,3", "1 cut"),
+        (1, "edit 20,4", "300 repeats"),
+        (2, "edit 20,4", "300 repeats"),
     ):
-        row = only(name, search=search, panel=panel)
-        yield ["in memory", searched(row), panel, chromosome(row), "Sassy", times(row["ratio"])]
-    for search, panel in (
-        ("edit 20,4", "300 repeats"),
-        ("multi 20,4 NGG", "1,000 touching repeats"),
-        ("multi 20,3 NGG", "20,000 before NGG"),
-    ):
-        row = next(row for row in rows_of("cpu-whole") if is_of(row, search=search, panel=panel))
-        cells = (searched(row), panel, chromosome(row), "Sassy", times(row["cpu_ratio"]))
-        yield ["process", *cells]
-    for text, count in (("chr20.fa", "64"), ("chr20.fa", "1"), ("ecoli.fa", "1")):
-        seconds = tool_seconds(text, f"{count} cut")
-        ratio = times(seconds["Sassy"] / seconds["kmatch edit"])
-        yield ["process", "`edit -k 3`", f"{count} cut", GENOMES[text], "Sassy", ratio]
-    (dense,) = [
-        row
-        for row in rows_of("nvidia-h200-kernels", "benchmark")
-        if row["name"].startswith("dense, 6 patterns of 7, k=6")
-    ]
+        row = only("cpu", search=search, panel=panel, threads=count)
+        ratio = row[f"program_{UNITS[count]}"] / row[f"cigars_{UNITS[count]}"]
+        place = f"in memory, {count} thread{'s' * (count > 1)}"
+        yield [place, searched(row), panel, text, "Sassy", times(ratio)]
+    wanted = {"20": ("100 before NGG", "300 repeats"), "K-12-MG1655": ("1 cut", "20 pairs")}
+    for ours, row in processes():
+        if ours["panel"] in wanted[ours["text"]] and ours["tool"] != "kmatch hamming":
+            ratio = times(row["cpu"] / ours["cpu"])
+            yield ["process", asked(ours), ours["panel"], text_of(ours), row["tool"], ratio]
+    name = "dense, 6 patterns of 7, k=6, beside pmasm-thread"
+    (dense,) = [row for row in rows_of("nvidia-h200", "benchmark") if row["name"] == name]
     text = f"random, {figure(dense['text'] / 1e6)} Mbp"
     cells = ("`multi -k 6`", "6 of 7 letters", text, "`pmasm-thread`", times(dense["ratio"]))
     yield ["GPU, call", *cells]
@@ -223,10 +215,6 @@ def only(name, **values):
     return row
 
 
-def chromosome(row):
-    return f"human chromosome 20, {figure(row['letters'] / 1e6)} Mbp"
-
-
 def times(ratio):
     """How many times as fast; bold where kmatch loses."""
     return f"{figure(ratio)} times" if ratio >= 1 else f"**{figure(ratio)} times**"
@@ -235,14 +223,12 @@ def times(ratio):
 TABLES = {
     "speed": speed,
     "whole": whole,
-    "tools": tools,
-    "hamming": in_memory("cpu-hamming"),
-    "edit": in_memory("cpu-edit"),
+    "one-thread": in_memory(1),
+    "two-threads": in_memory(2),
+    "panels": panels,
     "sizes": sizes,
-    "threads": threads,
     "gpu-kernels": gpu_kernels,
     "gpu-primers": gpu_primers,
-    "packed": packed,
     "published": published,
     "losses": losses,
 }

@@ -6,16 +6,16 @@
 
 In the letters A, C, G and T of each GENOME's first record: patterns of 20 cut out of it, by `edit`
 and Sassy (package sassy-rs, in a script that reads, searches and writes a table) and by `hamming`
-and seqkit locate, k = 3; guides before NGG, cut out of it and those of --repeats, by `multi` and
-Cas-OFFinder 3, k = 4; pairs of primers by `pcr`, seqkit amplicon and EMBOSS primersearch, k = 2.
-Tools that are not installed are left out, and those that would take minutes on a genome of more
-than SMALL letters. The exit status is 1 where a tool finds another number of hits than kmatch, or
-seqkit amplicon, which gives the longest region of each pair, products of other pairs.
+and seqkit locate, k = 3; guides cut out before NGG and, in the last GENOME, those of --repeats, by
+`multi` and Cas-OFFinder 3, k = 4; pairs of primers by `pcr`, seqkit amplicon and primersearch of
+EMBOSS, k = 2. Tools that are not installed are left out, and those that would take minutes on a
+genome of more than SMALL letters. The exit status is 1 where a tool finds another number of hits
+than kmatch, or seqkit amplicon, which gives the longest region of each pair, those of other pairs.
 
 Files are in memory when they are read, kernels are compiled, tables go to a file. Figures are the
-least of --repeat runs and one before, or of those until one took longer than PATIENCE, seconds and
-seconds of the CPU of all threads.
-Cas-OFFinder runs by OpenCL, on the CPU or, with --device cuda, on the GPU.
+least of --repeat runs and one before, or of those until one took longer than PATIENCE: seconds, and
+seconds of the CPU of all threads. Cas-OFFinder runs by OpenCL, on the CPU or, with --device cuda,
+on the GPU.
 """
 
 import shutil
@@ -165,7 +165,7 @@ def products(lines):
     return [length for length in lengths if PRODUCT[0] <= length <= PRODUCT[1]]
 
 
-def comparisons(text, options):
+def comparisons(text, repeats):
     """Yield (what is searched for, tools, its sequences) of each comparison in a Text."""
     for count in (1, 16, 100):
         yield f"{count} cut", edit, cut_panel(text, count, LENGTH)
@@ -173,8 +173,8 @@ def comparisons(text, options):
         yield f"{count} cut", hamming, cut_panel(text, count, LENGTH)
     for count in (10, 100):
         yield f"{count} before NGG", multi, guide_panel(text, count, LENGTH)
-    if options.repeats:
-        repeats = file_panel(options.repeats)
+    if repeats:
+        repeats = file_panel(repeats)
         yield f"{len(repeats)} repeats", multi, repeats
     yield "20 pairs", pcr, cut_pairs(text, 20, LENGTH)
 
@@ -199,7 +199,7 @@ def measure(place, tools, sequences):
 def main():
     parser = plain_parser(__doc__, repeat=3)
     parser.add_argument("genomes", nargs="+")
-    parser.add_argument("--repeats", metavar="FILE", help="guides out of repeats of the genomes")
+    parser.add_argument("--repeats", metavar="FILE", help="guides out of repeats of the last")
     parser.add_argument("--length", type=int, default=1 << 25, help="letters of each genome")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--threads", type=int, default=2)
@@ -213,7 +213,9 @@ def main():
             place = Place(folder, folder / "genome" / "genome.fa", folder / "table", options)
             place.genome.parent.mkdir()
             write_text(place.genome, text)
-            for panel, tools, sequences in comparisons(text, options):
+            for panel, tools, sequences in comparisons(
+                text, path == options.genomes[-1] and options.repeats
+            ):
                 if is_wanted(options, tools.__name__, panel, text.name):
                     about = {"text": text.name, "letters": len(text.letters), "panel": panel}
                     for row in measure(place, tools, sequences):
