@@ -47,112 +47,14 @@ def test_the_package_hands_on_what_it_says():
         kmatch.nonsense  # noqa: B018
 
 
-# What is called, but for what it has below, and what is said.
-USUAL = {
-    "primer": {"target": GENOME, "background": GENOME, "k": 2},
-    "pcr": {"genome": GENOME, "primers": PRIMERS, "k": 0},
-} | {
-    name: {"genome": GENOME, "patterns": ["ACGT"], "k": 1} for name in ("hamming", "multi", "edit")
-}
-TWO = {"short one": "ACGT", "long": "ACGTACGT"}  # patterns of unequal length
-BAD = """
-hamming strand="x" | unknown strand 'x'; use both, \\+ or -
-multi strand="x" | strand 'x'
-edit strand=None | unknown strand None
-edit report="most" | unknown report 'most'; use minima, ends or loci
-hamming threads=0 | 0 threads cannot search; give 1 or more
-edit threads=1.5 | threads is 1.5; give a whole number
-hamming algorithm="magic" | 'magic'; hamming has bitplane, sequential
-hamming exact_5p=5 | 'ACGT' has 4 letters: exact_5p 5 asks for more
-multi exact_3p=5 | 'ACGT' has 4 letters: exact_3p 5 asks for more
-hamming exact_3p=0.5 | exact_3p is 0.5; give a whole number
-multi pam=3 | the PAM is 3; give its letters
-multi pam="NXG" | PAM 'NXG': 'X' at position 2
-multi pam="" | the PAM is empty
-multi pam_side="left" | unknown side of the PAM 'left'; use 3p or 5p
-multi pam="NGG", k=4 | 'ACGT'.* k = 4
-multi pam=["NGGG", "GG"], algorithm="sequential" | NGGG and GG have different lengths
-edit patterns=TWO, k=4 | short one.* k = 4
-edit patterns=TWO, k=5 | k = 5
-edit patterns=TWO, k=-1 | k is -1
-edit patterns={"b": "ACG", "c": "AC"}, k=3 | 'b' has 3 letters: k = 3
-multi patterns=TWO | pattern 'long' has 8 letters
-hamming patterns=[] | no patterns
-hamming patterns={} | no patterns
-hamming patterns="" | is empty
-hamming patterns=[b"ACGT"] | sequences and names are str
-hamming patterns=["ACGT", 3] | sequences and names are str
-hamming patterns={3: "ACGT"} | sequences and names are str
-hamming patterns={"a": None} | sequences and names are str
-hamming patterns=5 | give a sequence, a list, a dict or a path
-hamming patterns=None | give a sequence, a list, a dict or a path
-hamming limit=0 | limit
-hamming limit=1.5 | limit
-hamming limit="1" | limit
-hamming circular=1 | circular is 1
-hamming circular="d" | a list of names
-hamming genome=np.zeros(4, np.uint8) | from_records
-hamming genome=[None] | from_records
-hamming regions=[] | no regions
-hamming regions=7 | region
-hamming regions=[("three", 5, 3)] | region
-hamming regions=[("three", 5)] | region
-hamming regions=[("three", "0", 9)] | start
-hamming regions=[(1, 2, 3)] | region
-hamming regions=[("two", 0, 3)] | 'two' of records in memory has 0 letters
-edit k="100%" | less than 100%
-edit k="x%" | %
-edit k="-5%" | %
-edit k="1e1%" | %
-edit k="10 %" | %
-edit k="2" | whole number
-hamming device="gpu" | unknown device
-hamming device="cuda:x" | unknown device
-hamming device=None | unknown device
-pcr primers={} | no primers were given
-pcr primers=["ACGT", "ACGT"] | give a path or a dict
-pcr primers={"a": "ACGT"} | give \\(forward, reverse\\)
-pcr primers={"a": ("ACGT",)} | give \\(forward, reverse\\)
-pcr primers={"a": ("ACGT", 5)} | sequences are str
-pcr primers={"a": ("ACGT", ["ACGT", 5])} | sequences are str
-pcr product=(9, 8) | product: the least, 9, is more than the most, 8
-pcr product=9 | give two numbers, the least and the most
-pcr pairs="all" | unknown pairs 'all'; use own or any
-pcr exact_3p=19 | exact_3p 19
-pcr exact_3p=19, edit=True | exact_3p 19
-primer k=0 | k is 0; it must be 1 or more
-primer k=1.5 | k is 1.5; give a whole number
-primer k=3, max_length=2 | the maximum length 2 is less than k = 3
-primer max_length=0 | 1 or more
-primer min_length=0 | the minimum length is 0; it must be 1 or more
-primer min_length=9, max_length=5 | 9 is more than the maximum 5
-primer gc=(40, 60) | GC content is a share: give 0 to 1, not 40
-primer gc=(-0.5, 0.5) | GC content is a share
-primer gc=(0.6, 0.4) | GC content
-primer tm=60 | melting temperature is 60; give two numbers
-primer tm=(70, 60) | the least, 70, is more than the most, 60
-primer tm=(float("nan"), 60) | melting temperature is .*nan
-primer background_strand="-" | unknown background strand '-'; use both or \\+
-primer algorithm="guess" | guess
-"""
-NUMBERS = (1.5, "1", True, None, -1, 2**31, [1])
-NUMBERED = [f"{name} k={k!r} | ^k is " for name in ("hamming", "multi", "edit") for k in NUMBERS]
-
-
-@pytest.mark.parametrize("line", (*BAD.strip().splitlines(), *NUMBERED))
-def test_what_is_wrong_is_said(line):
-    given, message = line.split(" | ")
-    name, options = given.split(" ", 1)
-    with pytest.raises(kmatch.KmatchError, match=message):
-        call(getattr(kmatch, name), **USUAL[name] | eval(f"dict({options})"))
-
-
 def test_hits_say_what_they_cannot():
     hits = call(kmatch.hamming, GENOME, ["ACGTAC"], 0)
     with pytest.raises(IndexError, match="no row 99999"):
         hits[99999]
     with pytest.raises(kmatch.OutputError, match="give a path or an open handle"):
         hits.to_tsv(None)
+    with pytest.raises(kmatch.InputError, match="null"):
+        kmatch.Genome("genome\0.fa")
     with pytest.raises(kmatch.InputError, match="0 threads"):
         api.pack(GENOME, "nowhere", threads=0)
 

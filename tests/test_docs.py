@@ -37,7 +37,7 @@ CONSOLE = [block for document in DOCUMENTS for block in blocks(document, "consol
 PAGES = sorted(GOLDEN.glob("*.md"))
 RUN = CONSOLE + [block for page in PAGES for block in blocks(page, "console")]
 SH = [block for document in ALL for block in blocks(document, "sh")]
-PYTHON = [document for document in DOCUMENTS if blocks(document, "pycon")]
+PYTHON = [page for page in [*DOCUMENTS, *PAGES] if blocks(page, "pycon")]
 
 
 def name_of(path):

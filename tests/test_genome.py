@@ -15,26 +15,6 @@ from kmatch.packed.writer import write_packed
 from kmatch.sequences.patterns import load_patterns
 
 
-@pytest.mark.parametrize(
-    ("make", "given", "words"),
-    [
-        (kmatch.Genome, "none.fa", r"none\.fa: cannot be read: No such file"),
-        (kmatch.Genome, os.curdir, "cannot be read: Is a directory"),
-        (kmatch.Genome, "https://genomes/one.fa", "download it first"),
-        (kmatch.Genome, "genome\0.fa", "null"),
-        (kmatch.Genome, "ACGTACGTACGT", r"Genome\.from_records"),
-        *((kmatch.Genome, path, "give a path") for path in (None, 0, b"g.fa", ["g.fa"])),
-        (kmatch.Genome.from_records, "ACGT", "give pairs"),
-        (kmatch.Genome.from_records, {"a": "ACGT"}, "give pairs"),
-        (kmatch.Genome.from_records, [(5, "ACGT")], "the name of record 1 is 5"),
-        (kmatch.Genome.from_records, [("a", 5)], "record 'a': the sequence must be str"),
-    ],
-)
-def test_what_is_no_genome_is_told_at_once(make, given, words):
-    with pytest.raises(kmatch.InputError, match=words):
-        make(given)
-
-
 def test_a_pipe_is_not_opened_before_it_is_read(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     kmatch.Genome(tmp_path / "pipe")
