@@ -47,37 +47,6 @@ def test_the_package_hands_on_what_it_says():
         kmatch.nonsense  # noqa: B018
 
 
-def test_hits_say_what_they_cannot():
-    hits = call(kmatch.hamming, GENOME, ["ACGTAC"], 0)
-    with pytest.raises(IndexError, match="no row 99999"):
-        hits[99999]
-    with pytest.raises(kmatch.OutputError, match="give a path or an open handle"):
-        hits.to_tsv(None)
-    with pytest.raises(kmatch.InputError, match="null"):
-        kmatch.Genome("genome\0.fa")
-    with pytest.raises(kmatch.InputError, match="0 threads"):
-        api.pack(GENOME, "nowhere", threads=0)
-
-
-def found(patterns):
-    return [hit[1:] for hit in call(kmatch.hamming, GENOME, patterns, 0, strand="+")]
-
-
-def test_patterns_of_all_kinds(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    one = [SOUGHT]
-    for patterns in (SOUGHT, one, (SOUGHT,), np.array(one), iter(one)):
-        assert found(patterns) == [(100, 112, SOUGHT, 0, "+")]
-    assert found({"it": SOUGHT}) == [(100, 112, "it", 0, "+")]
-    with pytest.raises(kmatch.InputError, match="ACGT: cannot be read: No such file"):
-        found(Path("ACGT"))
-    words = r"guides\.txt: cannot be read: No such file.*; a sequence would have IUPAC letters only"
-    with pytest.raises(kmatch.InputError, match=words):
-        found("guides.txt")
-    Path(SOUGHT).write_text(f"inside\t{TEXT[200:212]}\n")  # a file of that name is read
-    assert found(SOUGHT) == found(Path(SOUGHT)) == [(200, 212, "inside", 0, "+")]
-
-
 def test_primers_of_all_kinds():
     pairs = load_pairs({"a": (["ACGT", "ACGA"], "TTGA"), "b": ("GGGA", "CCCA")})
     assert pairs.primers.names == ["a_F", "a_F_alt1", "a_R", "b_F", "b_R"]

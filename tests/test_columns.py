@@ -161,11 +161,3 @@ def test_a_stream_of_arrow(genome, monkeypatch, package):
     rows = reader.ArrayStream(guides).read_all().to_pylist()
     assert [row["d0"] for row in rows] == guides.d0.tolist() and rows[0]["record"] == "é"
     assert len(rows) and all(np.isnan(row["specificity"]) for row in rows)
-
-
-def test_letters_of_a_genome(genome):
-    found = kmatch.Genome(genome)
-    assert found.letters("chr2", 3, 9) == LETTERS[3:9] == found.letters(1, 3, 9)
-    for wrong in (("chr3",), ("chr2", 60, 90), ("chr2", 5, 3)):
-        with pytest.raises(InputError):
-            found.letters(*wrong)

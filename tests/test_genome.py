@@ -40,15 +40,6 @@ def test_what_is_in_it(tmp_path, source):
     assert list(call(kmatch.hamming, again, [TEXT[5:25]], 1)) == expected
 
 
-def test_many_records_and_none():
-    genome = kmatch.Genome.from_records([(f"r{i}", "ACGT") for i in range(9)])
-    shown = "<Genome 'records in memory': 9 records (r0, r1, r2, r3, …), 36 letters>"
-    assert repr(genome) == shown
-    none = kmatch.Genome.from_records([])
-    assert repr(none) == "<Genome 'records in memory': 0 records, 0 letters>"
-    assert none and not len(none) and not len(call(kmatch.hamming, none, ["ACGT"], 0))
-
-
 def test_letters_are_counted_and_guessed(tmp_path):
     (tmp_path / "long.fa").write_bytes(fasta([("a", random_letters(3_000_000)), ("b", "ACGT")]))
     genome = kmatch.Genome(tmp_path / "long.fa")

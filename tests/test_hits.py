@@ -36,24 +36,6 @@ def tables(hits):
 
 
 class TestHits:
-    def test_shown(self):
-        record = ("chromosome_of_a_very_long_name", "ACGTACGTTTACG" * 2)
-        found = call(kmatch.hamming, kmatch.Genome.from_records([record]), "ACGTA", 1)
-        shown = f"""\
-<Hits: {len(found)} hits
-  record                    start  end  pattern  distance  strand
-  chromosome_of_a_very_lo…  0      5    ACGTA    0         +
-  chromosome_of_a_very_lo…  3      8    ACGTA    0         -
-  chromosome_of_a_very_lo…  4      9    ACGTA    1         +
-  chromosome_of_a_very_lo…  9      14   ACGTA    1         -
-  chromosome_of_a_very_lo…  12     17   ACGTA    1         -
-  chromosome_of_a_very_lo…  13     18   ACGTA    0         +
-  …>"""
-        assert repr(found) == shown
-        assert repr(found[:1]).splitlines()[0] == "<Hits: 1 hit"
-        assert "…>" not in repr(found[:6])
-        assert repr(found[:0]) == "<Hits: 0 hits>"
-
     def test_rows(self, hits):
         columns = (hits.record, hits.start, hits.end, hits.pattern, hits.distance, hits.strand)
         expected = list(zip(*(column.tolist() for column in columns), strict=True))
@@ -71,12 +53,6 @@ class TestHits:
         assert hits.match.tolist() == [row[7] for row in table]
         assert {letter for cigar in hits.cigar for letter in cigar if letter.isalpha()} == {*"XID"}
         assert hits.cigar.dtype == hits.match.dtype == object
-
-    def test_columns_are_made_when_they_are_used(self):
-        found = kmatch.edit(kmatch.Genome.from_records([("r", TEXT)]), {"p": "ACGTAC"}, 1)
-        made = vars(found).keys() & {"start", "end", "distance", "record_number", "pattern_number"}
-        assert len(found) and not made
-        assert found.start is found.start and "end" not in vars(found)
 
     @pytest.mark.parametrize("warm", [False, True])
     @given(data=st.data())

@@ -14,11 +14,9 @@ from kmatch.published.machines import (
     Sizes,
     diagonals,
     partition,
-    read_alone,
     run,
     run_body,
     simulate,
-    sweep,
 )
 
 CONSTANTS = {  # time units for one of a bound's, at most; those of cells count six accesses
@@ -56,12 +54,6 @@ def units(requests, unified, width=4, latency=5):
 def test_parallel_loops(requests, dmm, umm):
     assert units(requests, False) == dmm
     assert units(requests, True) == umm
-
-
-def test_accesses_in_turns():
-    machine = Machine(True, 4, 5)
-    assert run(sweep(np.arange(20), 8), machine)[1][0][0] == 2 * (2 + 4) + (1 + 4)
-    assert run(read_alone(np.arange(7)), machine)[1][0][0] == 7 * 5
 
 
 def letters(text):

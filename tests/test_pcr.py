@@ -3,14 +3,12 @@
 from unittest import mock
 
 import naive
-import pytest
 from support.commands import random_letters
 from support.devices import joined
 from support.searches import batches, products
 from support.searches import product_rows as rows
 
 import kmatch
-from kmatch.errors import InputError
 from kmatch.search import pcr as joins
 from kmatch.sequences.primer_pairs import load_pairs, role_of
 
@@ -47,15 +45,6 @@ def test_what_waits_is_what_lies_near():
     sites = batches("hamming", genome, load_pairs(PAIR).primers, chunk_length=500)
     again = [len(found.hits) - count for found, count in joins.finished_sites(sites, 60)]
     assert len(again) > 30 and max(again) <= 4
-
-
-def test_tables():
-    made = found(amplicon(60), "ACG" + amplicon(70) + amplicon(90))
-    assert repr(made).startswith("<Products: 4 products\n  record  start  end")
-    with pytest.raises(InputError, match="sequence=True"):
-        made.sequence  # noqa: B018
-    none = found("ACGT")
-    assert (len(none), list(none), none.name.tolist()) == (0, [], [])
 
 
 def test_names_tell_pairs():

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -79,19 +78,6 @@ def test_tables_of_several_genomes_and_of_none(tmp_path):
     for text in ("", HEADER, "# nothing\n\n"):
         (tmp_path / "empty").write_text(text)
         assert len(read_table(tmp_path / "empty")) == 0
-
-
-def test_html(found):
-    rows = found["hits"]
-    lines = re.findall(r"<tr>(.*?)</tr>", rows._repr_html_())
-    assert len(lines) == 1 + min(10, len(rows))
-    assert re.findall(r"<th>(.*?)</th>", lines[0]) == list(kmatch.Hit._fields)
-    assert re.findall(r"<td>(.*?)</td>", lines[1]) == [str(value) for value in rows[0]]
-    assert f"… and {len(found['primers']) - 10:,} more" in found["primers"]._repr_html_()
-    assert "more" not in rows[:3]._repr_html_() and "0 hits" in rows[:0]._repr_html_()
-    genome = kmatch.Genome.from_records([("<b>&amp;", "ACGTACGTAC")])
-    shown = call(kmatch.hamming, genome, {"<script>x": "ACGTA"}, 0)._repr_html_()
-    assert "&lt;b&gt;&amp;amp;" in shown and "&lt;script&gt;x" in shown and "<b" not in shown
 
 
 def test_without_matplotlib(found, tmp_path, monkeypatch):

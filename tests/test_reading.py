@@ -17,7 +17,6 @@ from support.commands import (
     fastq,
     genbank,
     here,
-    process,
     random_letters,
     twobit,
 )
@@ -127,13 +126,6 @@ def test_ways_to_write_a_genome(tmp_path, expected, name):
 @pytest.mark.parametrize("name", ["FASTA", "blank lines", "gz", "zst", "FASTQ"])
 def test_a_slow_pipe(expected, name):
     assert searched("-", stdin=Trickle(WRITTEN[name])) == expected
-
-
-@pytest.mark.parametrize("name", ["FASTA", "gz"])
-def test_standard_input_of_a_process(tmp_path, expected, name):
-    patterns = file_with(tmp_path, "patterns", "\n".join(PANEL).encode())
-    result = process("hamming", "-", patterns, "-k", 1, "--format", "tsv", stdin=WRITTEN[name])
-    assert result == (0, expected, b"")
 
 
 # Blocks and parts

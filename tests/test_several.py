@@ -14,25 +14,6 @@ TEXTS = [PATTERN + "ACA", random_letters(70), "", SITE, PATTERN[:9] + "A" + PATT
 FILES = [[("r", text), ("s", "ACGTAC")] for text in TEXTS]
 
 
-def test_hits_have_a_genome():
-    hits = kmatch.hamming([kmatch.Genome.from_records(f) for f in FILES], [PATTERN], 1)
-    assert hits.genome_number.tolist() == [0, 3, 4]
-    assert hits[1].genome == "records in memory" and hits[1].strand == "-"
-    assert "genome" in repr(hits) and list(hits)[2].distance == 1
-    turned = hits[[2, 0, 1, 0]]
-    assert turned.genome_number.tolist() == [4, 0, 3, 0]
-    assert turned.cigar.tolist() == ["9=1X10=", "20=", "20=", "20="]
-    assert turned.record.tolist() == ["r"] * 4 and hits[:0].genome.tolist() == []
-    one = kmatch.Genome.from_records(FILES[0])
-    assert not hasattr(kmatch.hamming(one, [PATTERN], 1), "genome")
-    # Copies of a pattern stay with their genome.
-    same = kmatch.hamming([one, one], [PATTERN, PATTERN], 1)
-    assert same.genome_number.tolist() == [0, 0, 1, 1]
-    assert same.pattern_number.tolist() == [0, 1, 0, 1]
-    with pytest.raises(kmatch.InputError, match="no genome to search"):
-        kmatch.hamming([], [PATTERN], 1)
-
-
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A folder of genomes, one of them packed, and a list of them."""
