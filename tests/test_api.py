@@ -18,7 +18,6 @@ from kmatch.sequences.primer_pairs import load_pairs
 
 FUNCTIONS = (api.hamming, api.multi, api.edit, api.best, api.pcr, api.primer, api.pack)
 NAMED = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
-SOUGHT = TEXT[100:112]
 PRIMERS = {"x": (RECORDS[0][1][100:118], "ACGTACGA")}
 
 
@@ -104,6 +103,16 @@ def test_integers_of_numpy_and_the_closest_without_their_first_letters():
     genome = kmatch.Genome.from_records([("r", "T" * 20 + pattern[1:] + "T" * 20)])
     (hit,) = call(kmatch.best, genome, [pattern], exact_5p=4, strand="+")
     assert (hit.start, hit.distance) == (23, 3)  # without its first four, and A, C and G beyond
+
+
+def test_progress_goes_over_a_list(tmp_path):
+    paths, heard = [tmp_path / f"g{number}.fa" for number in range(5)], []
+    for number, path in enumerate(paths):
+        path.write_text(f">r\n{TEXT[: 9 * number]}\n>s\nACGTAC\n")
+    kmatch.hamming(paths, "ACGTAC", 0, on_progress=lambda *sizes: heard.append(sizes))
+    total = sum(path.stat().st_size for path in paths)
+    assert heard == sorted(heard) and len(heard) >= 5 and {size for _, size in heard} == {total}
+    assert heard[-1][0] == total
 
 
 # What is left alone

@@ -14,7 +14,6 @@ import kmatch
 from kmatch.cli.command import COMMANDS, FIND, OUTPUT, RUNNING, WHERE, Argument, Option
 from kmatch.cli.command import kmatch as group
 
-ROOT = Path(__file__).parents[1]
 NAMES = pytest.mark.parametrize("name", group.commands)
 GENOME = random_letters(3_000)
 GUIDES = [GENOME[start : start + 20] for start in (40, 700)]

@@ -24,7 +24,6 @@ from kmatch.pictures.tables import KINDS, Table, Words, read_table, table_of
 from kmatch.results.columns import HEADINGS
 
 GOLDEN = Path(__file__).parent / "golden" / "pictures.json"
-PRIMERS = "sequence\tstart\tend\tlength\tgc\ttm\n"
 HEADER = "sequence\tstart\tend\tpattern\tdistance\tstrand\tcigar\tmatch\n"
 ENDS = (TEXT[10:30], str(Seq(TEXT[280:300]).reverse_complement()))
 
