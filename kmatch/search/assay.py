@@ -156,7 +156,7 @@ class AssaySearch:
             total, none = np.zeros_like(row), batch.forward._replace(primer=np.full_like(row, -1))
             for each in (batch.forward, batch.reverse, batch.probe or none):
                 own, there = _columns(each, each.primer, batch.record), each.primer >= 0
-                columns += [np.where(there, column, -1) for column in own]
+                columns += [np.where(there, column.astype(np.int64), -1) for column in own]
                 total += np.where(there, each.distance, 0)
             found.add(row, total, columns)
             names |= batch.names
