@@ -23,7 +23,7 @@ from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.workers import Workers
 from kmatch.genome import as_genomes
 from kmatch.search.chunks import Chunking, plan_chunks
-from kmatch.search.circles import Arc, loci_on_circle
+from kmatch.search.circles import loci_on_circles
 from kmatch.search.query import Query, Run
 from kmatch.search.search import begin_search
 from kmatch.sequences.patterns import load_patterns
@@ -100,7 +100,7 @@ def test_turns_of_a_circle_do_not_decide(name, report):
 
 
 @st.composite
-def arcs_of_circles(draw):
+def circle_with_arcs(draw):
     """(size, arcs): of each arc its start, its length, the letters before its anchor and the
     distance of a hit there."""
     size = draw(st.integers(1, 12))
@@ -111,12 +111,18 @@ def arcs_of_circles(draw):
 
 
 @hypothesis.settings(max_examples=300)
-@given(arcs_of_circles())
-def test_loci_of_arcs(case):
-    size, arcs = case
-    rows = loci_on_circle([Arc(*arc[:3]) for arc in arcs], [arc[3] for arc in arcs], size)
-    expected = naive_circles.loci([(*arc, "") for arc in arcs], size)
-    assert sorted(arcs[row] for row in rows) == sorted(hit[:4] for hit in expected)
+@given(st.lists(circle_with_arcs(), min_size=1, max_size=3))
+def test_loci_of_arcs(circles):
+    rows = [(number, size, arc) for number, (size, arcs) in enumerate(circles) for arc in arcs]
+    group, size = np.array([row[:2] for row in rows]).T
+    columns = np.array([row[2] for row in rows]).T
+    found = [rows[row] for row in loci_on_circles(group, columns[:3], columns[3], size)]
+    expected = [
+        (number, size, hit[:4])
+        for number, (size, arcs) in enumerate(circles)
+        for hit in naive_circles.loci([(*arc, "") for arc in arcs], size)
+    ]
+    assert sorted(found) == sorted(expected)
 
 
 def test_over_the_origin_of_a_long_record():
