@@ -21,7 +21,7 @@ Steps = Annotated[Ints, 2]
 EDIT = Words, edit.Shape, Annotated[Planes, 2], Steps, Longs, Longs
 STRIPS = *EDIT, int, Words, Words, Words
 HAMMING = Words, hamming.Shape, Planes, Ints, Words, Steps, Longs, Longs
-PRIMER = Words, Shorts, Ints, Ints, Table, primer_tile.Shape, Words, Table, Longs
+PRIMER = Words, Shorts, Ints, Ints, Table, primer_tile.Shape, Words, Ints, Table, Longs
 FILL = Words, int, int, int, int, Bytes, Words
 
 

@@ -25,6 +25,7 @@ from kmatch.engine.cuda.driver import DeviceArray
 from kmatch.engine.cuda.primer_tile import (
     CELLS,
     STRETCHES,
+    WAITING,
     WIDTH,
     Shape,
     border_words,
@@ -221,7 +222,8 @@ class Extension:
             if len(self._deltas) < blocks * words:
                 self._deltas = None
                 self._deltas = self._gpu.array(blocks * words)
-        tally = self._copy(np.zeros(2, np.int64))
+        waiting = driver.empty(len(units), np.int32, stream)
+        tally = self._copy(np.zeros(3, np.int64))
         reach = self._copy(np.full((len(units), 2), [-NEVER, NEVER]))
         kernel = make_extend(HEIGHT, counter_bits(most_rows, self._k - 1, self._k - 1), WIDTH)
         kernel[blocks, STRETCHES * WIDTH, stream](
@@ -232,13 +234,19 @@ class Extension:
             self._copy(units),
             Shape(self._plane_words, stretch, warm, self._k, strips, passed),
             self._deltas,
+            waiting,
             reach,
             tally,
         )
-        counts, reached = tally.copy_to_host(stream=stream), reach.copy_to_host(stream=stream)
+        counts = tally.copy_to_host(stream=stream)
         stream.synchronize()
         self.cells += int(counts[CELLS]) * HEIGHT * self._lanes
-        return alive_units(units, reached)
+        if not counts[WAITING]:
+            return units[:0]
+        numbers = waiting[: counts[WAITING]].copy_to_host(stream=stream)
+        reached = reach.copy_to_host(stream=stream)
+        stream.synchronize()
+        return alive_units(units, np.sort(numbers), reached)
 
     def _span(self, columns: int, warm: int) -> int:
         """Columns of a unit, of those of all tiles: many for a warm-up, but few enough to keep the
@@ -265,15 +273,16 @@ def _up(number: int, step: int) -> int:
     return -(-number // step) * step
 
 
-def alive_units(units: Longs, reached: Longs) -> Longs:
-    """The units that are alive, of each the columns in which it is.
+def alive_units(units: Longs, numbers: Longs, reached: Longs) -> Longs:
+    """The units of some numbers, of each the columns in which it is alive.
 
-    reached: int64[n, 2], the first of these columns and the end of the last. A unit that is alive
-    in its warm-up alone is left out: these columns are another's.
+    reached: int64[n, 2] of all units, the first of these columns and the end of the last. A unit
+    that is alive in its warm-up alone is left out: these columns are another's.
     """
-    tile, first, last = units.T
-    first, last = np.maximum(first, reached[:, 0]), np.minimum(last, reached[:, 1])
-    return np.stack([tile, first, last], axis=1)[first < last]
+    alive = units[numbers]
+    alive[:, 1] = np.maximum(alive[:, 1], reached[numbers, 0])
+    alive[:, 2] = np.minimum(alive[:, 2], reached[numbers, 1])
+    return alive[alive[:, 1] < alive[:, 2]]
 
 
 def further_units(
