@@ -255,11 +255,6 @@ def _order_in_locus(ranked):
     return (distance, start, end, rank) if sign == "+" else (distance, -end, -start, -rank)
 
 
-def edit_bed(records, names, patterns, hits):
-    """The BED file of hits with CIGARs, whole."""
-    return bed(records, names, patterns, [hit[:6] for hit in hits])
-
-
 def edit_tsv(records, names, hits):
     """The TSV file of hits with CIGARs, whole."""
     lines = ["sequence\tstart\tend\tpattern\tdistance\tstrand\tcigar\tmatch\n"]

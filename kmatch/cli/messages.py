@@ -114,23 +114,23 @@ class Messages:
         why some are compiled by every process."""
         from kmatch.jit.entries import listeners
 
-        said, reasons = self.quiet, list[str]()
+        said, why = self.quiet, ""
 
         def announce(name: str, reason: str) -> None:
-            nonlocal said
+            nonlocal said, why
             if not said:
                 _say("compiling kernels, once a machine; this takes up to a minute")
             said = True
-            if reason:
-                reasons.append(f"{name}: {reason}")
+            if reason and not why:
+                why = f"{name}: {reason}"
 
         listeners.append(announce)
         try:
             yield
         finally:
             listeners.remove(announce)
-        if reasons:
-            self.detail(f"kernels are compiled by each process: {reasons[0]}")
+        if why:
+            self.detail(f"kernels are compiled by each process: {why}")
 
     def _is_watched(self) -> bool:
         """Whether messages go to a terminal."""

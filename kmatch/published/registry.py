@@ -86,7 +86,11 @@ _CLOSEST = (
     Algorithm("diagonal", _NAKANO, "nakano2012.diagonal", "nakano2012.diagonal", 0, 191),
     Algorithm("slid", _NAKANO, "nakano2012.slid", "nakano2012.slid"),
     Algorithm(
-        *("partition", _NAKANO, "nakano2012.partition", "nakano2012.partition", 0, 4096),
+        "partition",
+        _NAKANO,
+        cpu="nakano2012.partition",
+        cuda="nakano2012.partition",
+        longest_on_cuda=4096,
         threaded=True,
     ),
 )
@@ -100,8 +104,10 @@ _PRIMERS = (
         "conventional-fine", _FEUSER, "feuser2018.conventional_fine", "feuser2018.conventional_fine"
     ),
     Algorithm(
-        *("alternative-fine", _FEUSER, "feuser2018.alternative_fine"),
-        *("feuser2018.alternative_fine",),
+        "alternative-fine",
+        _FEUSER,
+        cpu="feuser2018.alternative_fine",
+        cuda="feuser2018.alternative_fine",
         threaded=True,
     ),
 )

@@ -205,9 +205,13 @@ class Table(Generic[SomeBatch, Row]):
         self._bounds = bounds_of([len(batch) for batch in self.batches])  # rows of the batches
 
     @property
+    def _lacking(self) -> set[str]:
+        return {*self.optional}.difference(self.added)
+
+    @property
     def columns(self) -> dict[str, Column[Any]]:
         """The columns that rows have, by name."""
-        lacking = {*self.optional}.difference(self.added)
+        lacking = self._lacking
         return {name: each for name, each in self._known.items() if name not in lacking}
 
     def cells(self, name: str, batch: Batch) -> Cells:
@@ -236,7 +240,8 @@ class Table(Generic[SomeBatch, Row]):
     @property
     def aligned(self) -> bool:
         """Whether TSV has columns that are made of alignments."""
-        return any(self.columns[name].aligned for name in self.tsv)
+        columns = self.columns
+        return any(columns[name].aligned for name in self.tsv)
 
     def align(self) -> None:
         """Have the alignments of rows made."""
@@ -253,7 +258,7 @@ class Table(Generic[SomeBatch, Row]):
         return self.columns[name].__get__(self, type(self))
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self.columns} - {*self.optional}.difference(self.added))
+        return sorted({*super().__dir__(), *self.columns} - self._lacking)
 
     def __len__(self) -> int:
         return int(self._bounds[-1])

@@ -165,13 +165,6 @@ def failed(result, *words):
     assert rows == []
 
 
-def misused(result, word=""):
-    message = result.err.decode()
-    assert result.status == 2, message
-    assert word in message and "Traceback" not in message
-    assert result.out == b""
-
-
 HEAVY = {"numpy", "numba", "llvmlite", "Bio", "rich", "xopen"}
 LOADED = """
 import sys
