@@ -59,8 +59,11 @@ class Block(NamedTuple):
     def run(self, folder: Path) -> str:
         """The block with what its commands print now, in the folder, which is the current one: on
         standard output, in golden files on standard error behind it, and how they end if not well.
+        The genomes that it names are there.
         """
         said, whole = [], self.document.parent == GOLDEN
+        for name in REAL_FILES.keys() & set(self.text.split()):
+            (folder / name).symlink_to(REAL_FILES[name])
         for part in re.split(r"^(?=\$ )", self.text, flags=re.M):
             if command := re.match(r"\$ ((?:.*\\\n)*.*\n)", part):
                 line = command[1].replace("\\\n", "").strip()
@@ -81,9 +84,6 @@ def blocks(document: Path, language: str) -> list[Block]:
 def furnish(folder: Path) -> Path:
     """Give a folder the examples, and a `bin` in which kmatch and python are those of the tests."""
     (folder / "examples").symlink_to(EXAMPLES)
-    for name, path in REAL_FILES.items():
-        if path:
-            (folder / name).symlink_to(path)
     (folder / "bin").mkdir()
     for name, words in {"kmatch": "-m kmatch", "python": "", "python3": ""}.items():
         script = folder / "bin" / name
