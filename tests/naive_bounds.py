@@ -1,6 +1,7 @@
 """Slow and obvious: differences beside a PAM, with exact ends, and with bounds for each kind."""
 
 from functools import cache
+from math import inf
 from typing import NamedTuple
 
 import naive
@@ -87,7 +88,7 @@ def alignment(pattern, text, end, k, rules):
         if pam is None:
             return None
     most = tuple(
-        k if bound is None else bound
+        inf if bound is None else bound  # one that never shrinks keeps the states few
         for bound in (rules.max_mismatches, rules.max_insertions, rules.max_deletions)
     )
 
