@@ -1,5 +1,6 @@
 import os
 import signal
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,6 +11,9 @@ from hypothesis import settings
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+# Compiling wants as many, and Hypothesis no change during a test.
+sys.setrecursionlimit(10_000)
 
 settings.register_profile("kmatch", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile("fresh", deadline=None, max_examples=200, print_blob=True)
