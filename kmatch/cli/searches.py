@@ -85,7 +85,8 @@ class Search:
             raise click.UsageError(f"only one of {names} can be standard input")
         check_outputs(self._inputs, self._outputs)
         self.is_standard = given.output in (None, "-")
-        self.aligned, self.rows, self._warned = False, 0, False
+        self.rows, self._warned = 0, False
+        self.aligned: bool | str = False
         self._began, self._device = time.perf_counter(), ""
         self._panel: PatternSet | None = None
         self.genomes: Any = None
@@ -388,7 +389,7 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     summed = given.summary or given.summary_only
     if scorer and summed:
         counts.scores = scorer.specificities(scores)
-    search.aligned = bool(scores) or (search.aligned and not given.summary_only)
+    search.aligned = (search.aligned and not given.summary_only) or (bool(scores) and "text")
     begin = partial(begin_search, query, search.genomes, regions=search.regions)
     with ExitStack() as stack, open_outputs(given.output, given.summary) as handles:
         if search.form == "view" or not set(FLANKS).isdisjoint(table.tsv):

@@ -58,7 +58,7 @@ class EditSearch(Search[HitBatch]):
 
     def _make(self, report: str) -> DifferenceSearch:
         # Alignments alone say which of several PAMs stands beside a hit.
-        aligned = self.run.aligned or self._rules.unequal
+        aligned = bool(self.run.aligned) or self._rules.unequal
         search = (self._panel, self._limits, report, self._rules)
         return DifferenceSearch(self.engine, *search, self.run.way, aligned)
 

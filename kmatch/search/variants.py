@@ -101,7 +101,7 @@ class VariantSearch:
                 "these. --dense-groups FILE lists them, and --max-haplotypes raises the limit"
             )
 
-    def _search_in(self, letters: Bytes, bounds: Longs, query: Query, aligned: bool) -> HitBatch:
+    def _search_in(self, letters: Bytes, bounds: Longs, query: Query, aligned: Any) -> HitBatch:
         """The hits in records without names, side by side: bounds, int64[n+1]."""
         if len(bounds) < 2:
             return no_hits()

@@ -146,7 +146,7 @@ class Windows:
         self,
         engine: Any,
         query: Query,
-        aligned: bool,
+        aligned: bool | str,
         pams: Sequence[Pam] = (),
         looked_up: bool = False,
     ) -> None:
@@ -194,7 +194,7 @@ def start_scan(engine: Any, letters: QueryArrays, k: int, chunk: Any, capacity: 
 
 
 def window_batches(
-    codes: Longs, chunk: PackedChunk, panel: Panel, k: int, engine: Engine, aligned: bool
+    codes: Longs, chunk: PackedChunk, panel: Panel, k: int, engine: Engine, aligned: bool | str
 ) -> Iterator[HitBatch]:
     """Yield the HitBatches of a PackedChunk's sorted codes, whose queries are ranks of a Panel."""
     ranks = (panel.pattern, panel.minus, panel.lengths)
@@ -214,12 +214,14 @@ def window_batches(
         if len(start):
             found = None
             if aligned:
-                bounds, patterns = bounds_of(end - start), panel.patterns
-                text, ops = np.empty((2, bounds[-1]), np.uint8)
-                compared = patterns.masks, patterns.begins[pattern], ops
+                bounds, begins = bounds_of(end - start), panel.patterns.begins[pattern]
+                text, masks = np.empty(bounds[-1], np.uint8), panel.patterns.masks
+                found = Columns(bounds, np.empty_like(text), bounds, text)
+                if aligned == "text":
+                    found, masks = found._replace(op_ends=0 * bounds, ops=NO_LETTERS), NO_LETTERS
+                compared = masks, begins, found.ops
                 windows = chunk.plain, chunk.letters, position, minus, bounds, compared, text
                 workers.run(read_windows, slabs(len(start)), *windows)
-                found = Columns(bounds, ops, bounds, text)
             yield hit_batch(chunk.spans, (record, start, end), (pattern, distance, minus), found)
 
 
@@ -232,7 +234,7 @@ class Sites:
 
     queries = 1  # the sites of a PAM are few, however many the patterns
 
-    def __init__(self, engine: Any, query: Query, aligned: bool, pams: Sequence[Pam]) -> None:
+    def __init__(self, engine: Any, query: Query, aligned: bool | str, pams: Sequence[Pam]) -> None:
         self.pam, patterns = united(pams), query.patterns
         self.engine, self._aligned, self._kinds = engine, aligned, len(pams)
         self._k, self.length = int(query.k), len(patterns[0])
