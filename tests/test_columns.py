@@ -113,6 +113,11 @@ def test_report(genome, tmp_path):
     first = {"pattern": "ACGTACA", "hits": sum(counts), "hits_by_distance": counts}
     assert report["patterns"][0] == first
     assert report["letters"] == 3_071
+    here("guides", genome, genome, "-k", 1, "--json", path)
+    report, found = json.loads(path.read_text()), kmatch.guides(genome, genome, 1, device="cpu")
+    sites = dict(zip(found.guide, zip(found.d0, found.d1, strict=True), strict=True))
+    counts = {row["pattern"]: tuple(row["hits_by_distance"]) for row in report["patterns"]}
+    assert counts == sites and report["hits"] == sum(map(sum, counts.values()))
 
 
 def test_hits_are_joined(genome):

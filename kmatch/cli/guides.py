@@ -91,4 +91,5 @@ def guides(given: Given) -> None:
                 deque(found, maxlen=0)
         table.take([search.begun.guides()])
         FORMATS[search.form](handles[0], table).write_all(table.batches)
-    search.conclude(f"{counted(len(table), 'guide')} with {counted(search.rows, 'site')}")
+    said = f"{counted(len(table), 'guide')} with {counted(search.rows, 'site')}"
+    search.conclude(said, search.begun.counts)

@@ -153,16 +153,16 @@ class GuideBatch(Batch):
     """Guides of a target beside their PAMs, n rows.
 
     minus: uint8[n]; guide, pam: bytes, S[n], as the guide's strand reads them; counts: int64[n,
-    k+1], sites in the genome by distance; cfd, mit: specificity by each, float64[n], NaN for
-    none.
+    k+1], sites in the genome by distance; specificity, of CFD, specificity_mit: float64[n], NaN
+    for none.
     """
 
     minus: Bytes
     guide: Any
     pam: Any
     counts: Longs
-    cfd: Floats
-    mit: Floats
+    specificity: Floats
+    specificity_mit: Floats
 
 
 def letters_beside(columns: Columns, lengths: Longs) -> Longs:

@@ -522,9 +522,9 @@ class Guides(Placed[GuideBatch, Any]):
     guide = Column(np.object_, lambda batch, _: _spelt(batch.guide))
     pam = Column(np.object_, lambda batch, _: _spelt(batch.pam))
     gc = Column(np.float64, lambda batch, _: _gc(batch.guide), ".3f")
-    specificity = Column(np.float64, lambda batch, _: batch.cfd, "g")
-    specificity_mit = Column(np.float64, lambda batch, _: batch.mit, "g")
-    score = Column(np.int64, lambda batch, _: _rounded(1000 * np.nan_to_num(batch.cfd)))
+    specificity = Column(np.float64, lambda batch, _: batch.specificity, "g")
+    specificity_mit = Column(np.float64, lambda batch, _: batch.specificity_mit, "g")
+    score = Column(np.int64, lambda batch, _: _rounded(1000 * np.nan_to_num(batch.specificity)))
     bed = ("record", "start", "end", "guide", "score", "strand")
 
     def __init__(self, batches: Iterable[GuideBatch], k: int, mit: bool = False) -> None:

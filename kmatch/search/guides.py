@@ -43,8 +43,9 @@ class GuideSearch:
     """Finds the sites of a target's guides in genomes: iterated once, it gives their HitBatches,
     and then the guides.
 
-    sites: the table of these batches. Each guide is searched once, however often it is in the
-    target. Raises InputError where there is none, and for options that do not fit.
+    sites: the table of these batches; counts: of the sites of each guide. Each guide is searched
+    once, however often it is in the target. Raises InputError where there is none, and for options
+    that do not fit.
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class GuideSearch:
         self._scorer = make_scorer(query) if scored or scores else None  # which may say why not
         self._kinds = list(dict.fromkeys(("cfd", *scores)) if self._scorer else ())
         specific = self._scorer.specificities(self._kinds) if self._scorer else None
-        self._counts = Counts(panel, k, specific)
+        self.counts = Counts(panel, k, specific)
         self.sites = Hits((), panel, genomes, side == "5p")
         self.sites.add(self._kinds)
         if run.variants is not None:
@@ -78,18 +79,19 @@ class GuideSearch:
     def __iter__(self) -> Iterator[HitBatch]:
         found = self._search
         for batch in self._scorer.scored(found, self._kinds) if self._scorer else found:
-            self._counts.add(batch)
+            self.counts.add(batch)
             yield batch
 
     def guides(self) -> GuideBatch:
         """The guides, in the order of the target, or the best with the most specific first."""
+        fields = {"cfd": "specificity", "mit": "specificity_mit"}
         specific: dict[str, Any] = {
-            kind: each.values[self._which] for kind, each in self._counts.scores.items()
+            fields[kind]: each.values[self._which] for kind, each in self.counts.scores.items()
         }
-        found = replace(self._found, counts=self._counts.hits[self._which], **specific)
+        found = replace(self._found, counts=self.counts.hits[self._which], **specific)
         if self._best is None:
             return found
-        keys = [*found.counts.T[::-1], -np.nan_to_num(found.cfd, nan=-1.0)]
+        keys = [*found.counts.T[::-1], -np.nan_to_num(found.specificity, nan=-1.0)]
         return found.picked(np.lexsort(keys)[: self._best])
 
 
