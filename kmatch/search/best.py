@@ -235,7 +235,7 @@ def _limits(window: Window, query: Query, least: Longs, find: Find) -> Iterator[
     has in its first letters.
     """
     lengths, growth = query.patterns.lengths, 1
-    limits, steps = lengths * 15 // 100, np.clip(lengths // 10, 1, 5)
+    limits, steps = lengths // 4, np.clip(lengths // 20, 1, 5)
     if window.unit is None:
         yield lengths // 32
         if len(missing := np.flatnonzero(least[0] == lengths)):
@@ -299,7 +299,10 @@ def moved(batch: HitBatch, record: Longs) -> HitBatch:
 
 def rectangles(wanted: Bools) -> Iterator[tuple[Longs, Longs]]:
     """Yield (rows, columns), int64 each, which hold every flag that is set once together, each with
-    no more other flags than SPARED and its own."""
+    no more other flags than SPARED and its own. Of many rows columns are put together."""
+    if len(wanted) > wanted.shape[1]:
+        yield from (pair[::-1] for pair in rectangles(wanted.T))
+        return
     alike: dict[bytes, list[int]] = {}
     for number in np.flatnonzero(wanted.any(axis=1)).tolist():
         alike.setdefault(wanted[number].tobytes(), []).append(number)
