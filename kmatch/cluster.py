@@ -21,7 +21,7 @@ import numpy as np
 
 import kmatch
 from kmatch.arrays import Longs
-from kmatch.errors import ClusterError, InputError, KmatchError, NameWarning, hearing, warn
+from kmatch.errors import ClusterError, InputError, KmatchError, NameWarning, counted, hearing, warn
 from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.packed.writer import write_packed
 from kmatch.published.registry import ENGINE, choose_algorithm
@@ -243,8 +243,7 @@ class Cluster:
     def __init__(self, client: Any) -> None:
         self._client = client
         self._address = str(client.scheduler.address if client.scheduler else client)
-        workers = self._count_threads()
-        self.description = f"{workers} worker{'' if workers == 1 else 's'} at {self._address}"
+        self.description = f"{counted(self._count_threads(), 'worker')} at {self._address}"
         self._sends = False  # whether a worker had not got a file
 
     def search(self, *search: Any) -> "ClusterSearch":

@@ -63,6 +63,11 @@ def shown(name: str, longest: int = LONGEST_SHOWN) -> str:
     return name if len(name) <= longest else f"{name[:longest]}…"
 
 
+def counted(number: int, noun: str) -> str:
+    """A number and what it counts, in the plural unless it is 1."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def listed(names: Sequence[str], most: int = 5) -> str:
     """Names as messages list them: the first few, and how many more there are."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""

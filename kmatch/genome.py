@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs
-from kmatch.errors import InputError, NameWarning, shown, warn
+from kmatch.errors import InputError, NameWarning, counted, shown, warn
 from kmatch.packed.reader import PackedFile, open_packed, parts_of_pipe
 from kmatch.packed.writer import MAGIC as PACKED
 from kmatch.sequences.alphabet import check_letters
@@ -121,11 +121,11 @@ class Genome:
         return True  # without reading
 
     def __repr__(self) -> str:
+        records = counted(len(names), "record")
         known = self._known
         if known is None:
             return f"<Genome {self.label!r}, not read yet>"
         names, lengths = known
-        records = f"{len(names):,} record{'' if len(names) == 1 else 's'}"
         first = ", ".join(shown(name) for name in names[:NAMED])
         more = f" ({first}{', …' if len(names) > NAMED else ''})" if names else ""
         return f"<Genome {self.label!r}: {records}{more}, {int(lengths.sum()):,} letters>"

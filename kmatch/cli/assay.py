@@ -5,7 +5,6 @@ from functools import partial
 import click
 
 from kmatch.cli.command import OUTPUT, Argument, Given, Option, command, grouped
-from kmatch.cli.messages import counted
 from kmatch.cli.options import (
     CIRCULAR,
     COLUMNS,
@@ -21,6 +20,7 @@ from kmatch.cli.options import (
     distance,
 )
 from kmatch.cli.searches import Search
+from kmatch.errors import counted
 
 SALTS = tuple(
     Option(f"--{name}", Number(), None, text, default=default, group=OUTPUT)

@@ -3,7 +3,6 @@
 from collections import deque
 
 from kmatch.cli.command import OUTPUT, Argument, Given, Option, command
-from kmatch.cli.messages import counted
 from kmatch.cli.options import (
     CIRCULAR,
     GENOME,
@@ -17,7 +16,7 @@ from kmatch.cli.options import (
     regions,
 )
 from kmatch.cli.searches import Search
-from kmatch.errors import PAM_SIDES
+from kmatch.errors import PAM_SIDES, counted
 from kmatch.search.query import Run
 
 

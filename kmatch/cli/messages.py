@@ -43,11 +43,6 @@ def _printable(character: str) -> str:
     return character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
-def counted(number: int, noun: str) -> str:
-    """A number and what it counts, in the plural unless it is 1."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 class Messages:
     """The messages of a command; the names in them may come from anyone's files."""
 

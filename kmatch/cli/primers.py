@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import click
 
 from kmatch.cli.command import OUTPUT, WHERE, Argument, Given, Option, command, grouped
-from kmatch.cli.messages import counted
 from kmatch.cli.options import (
     CIRCULAR,
     EDIT,
@@ -25,7 +24,7 @@ from kmatch.cli.options import (
     regions,
 )
 from kmatch.cli.searches import Search, check_inputs
-from kmatch.errors import BACKGROUND_STRANDS, PAIRINGS
+from kmatch.errors import BACKGROUND_STRANDS, PAIRINGS, counted
 
 if TYPE_CHECKING:
     from kmatch.search.query import Run

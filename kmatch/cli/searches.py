@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kmatch.cli.command import Given, Option, command
-from kmatch.cli.messages import Messages, counted
+from kmatch.cli.messages import Messages
 from kmatch.cli.options import (
     BOUNDS,
     EACH,
@@ -31,7 +31,7 @@ from kmatch.cli.options import (
     distance,
     format_of,
 )
-from kmatch.errors import REPORTS, InputError, listed, warn
+from kmatch.errors import REPORTS, InputError, counted, listed, warn
 from kmatch.search.query import Query, Run, on_cluster
 
 if TYPE_CHECKING:

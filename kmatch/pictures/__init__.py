@@ -118,8 +118,3 @@ def position_axis(axes: Any, what: str) -> None:
 
     axes.xaxis.set_major_formatter(EngFormatter("bp"))
     axes.set_xlabel(what)
-
-
-def counted(count: int, noun: str) -> str:
-    """A count and its noun, in the plural unless it is 1."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kmatch.arrays import Floats, Longs
-from kmatch.pictures import SCALE, WIDTH, counted, label, new_figure, short
+from kmatch.errors import counted
+from kmatch.pictures import SCALE, WIDTH, label, new_figure, short
 from kmatch.pictures.tables import Table, Words
 
 MOST = 30  # names that have a row where hits are counted

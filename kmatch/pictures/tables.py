@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kmatch.arrays import Bools, Longs, ranked
-from kmatch.errors import MOST, InputError, checked_count, shown
-from kmatch.pictures import STYLE, counted, load_figure, nothing
+from kmatch.errors import MOST, InputError, checked_count, counted, shown
+from kmatch.pictures import STYLE, load_figure, nothing
 from kmatch.sequences.files import StrPath, open_source
 
 _PLACE = ("sequence", "start", "end")
