@@ -61,16 +61,13 @@ def encode(sequence: str, name: str, kind: str = "pattern") -> Bytes:
     return masks
 
 
-_TABLE = "give each sequence by itself, and of a table name the column by --column"
 # Characters that are often in sequences, and what to do.
 _ODD = {
     "-": "leave gaps out",
-    **dict.fromkeys(".*?", "N stands for any base"),
-    "[": "R stands for [AG], Y for [CT], N for any base",
-    "(": "write it out, a letter for each base",
-    **dict.fromkeys("\"'", "leave the quotes out"),
-    **dict.fromkeys(",;", _TABLE),
-    **dict.fromkeys("|/", "give each sequence by itself"),
+    **dict.fromkeys(".*?[(", "N stands for any base, R for [AG], Y for [CT]"),
+    **dict.fromkeys(
+        ",;|/\"'", "give each sequence by itself, and of a table name the column by --column"
+    ),
 }
 
 

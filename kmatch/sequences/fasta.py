@@ -12,7 +12,6 @@ from kmatch.sequences.records import Stretch
 
 BLOCK = 1 << 20  # bytes that are read at a time
 LONGEST_HEADER = 1 << 20
-LONGEST_LINE = 1 << 28  # of FASTQ
 _BREAK = bytes([BREAK])
 _FORM = "kmatch reads FASTQ of four lines a read"
 _AGAIN = "copy or download the file again"
@@ -63,11 +62,6 @@ def read_fastq(source: Source) -> Iterator[Stretch]:
     lines: list[bytes] = []
     for data in chain(_blocks(source), [b""]):
         *ended, rest = (rest + data).split(b"\n")
-        if len(rest) > LONGEST_LINE:
-            raise InputError(
-                f"{source.label}: read {number + 1} has more than {LONGEST_LINE:,} bytes; "
-                "is this FASTQ?"
-            )
         lines += ended if data else [rest]
         if not _are_reads(lines, not data):
             lines = _checked_reads(lines, source.label, number, not data)

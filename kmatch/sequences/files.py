@@ -30,7 +30,6 @@ MAGIC = {
 LIST = "@"  # before the path of a file that lists genomes
 HEAD = 16  # bytes that show the format of a file
 SAM = rb"@(HD|SQ|RG|PG|CO)\t"
-BLANKS = 1 << 24  # blanks before the first letter, at most
 _START = 1 << 16  # bytes that are looked at
 _AGAIN = "copy or download it again"
 _TO_FASTA = "convert it to FASTA, as with samtools fasta"
@@ -76,15 +75,11 @@ class Source:
     def _stripped(self, handle: io.BufferedReader) -> io.BufferedReader:
         if handle.peek().startswith(codecs.BOM_UTF8):
             handle.read(len(codecs.BOM_UTF8))
-        left = BLANKS
+        if not handle.peek()[:1].isspace():
+            return handle
         while (start := handle.peek())[:1].isspace():
-            left -= len(handle.read(len(start) - len(start.lstrip())))
-            if left < 0:
-                raise InputError(
-                    f"{self.label}: begins with {BLANKS:,} blanks; is this the right file?"
-                )
-        # What is left in a buffer may be less than shows the format.
-        return handle if left == BLANKS else _buffered(handle, self.label)
+            handle.read(len(start) - len(start.lstrip()))
+        return _buffered(handle, self.label)  # what is left in the buffer may not show the format
 
     @property
     def consumed(self) -> int | None:

@@ -17,7 +17,7 @@ from kmatch.sequences.files import StrPath, label_of, open_source, refuse_others
 from kmatch.sequences.records import clean_names, first_word
 
 LONGEST = 1 << 24  # letters of a pattern
-MOST_CHARACTERS, MOST_LINES = 1 << 28, 1 << 23  # of a file; all are kept in memory
+MOST = 1 << 28  # characters of a file, all of which are kept in memory
 NAMES = ("name", "id")  # headers of a column of names, in any case
 _BED_NAME, _BED_STRAND, BED_SEQUENCE = 3, 5, 6  # columns, counted from 0
 Patterns = str | os.PathLike[str] | Mapping[str, str] | Iterable[str]  # see load_patterns
@@ -184,11 +184,6 @@ def checked_patterns(
             f"{where(longest)}pattern '{shown(names[longest])}' has more than {LONGEST:,} letters; "
             "is this a file of patterns?"
         )
-    if _are_exchanged(names, sequences):
-        warn(
-            f"{where(0)}names are letters of bases and longer than the sequences; are the columns "
-            "exchanged? The name comes first"
-        )
     panel.names, control = clean_names(names)
     if control is not None:
         warn(
@@ -196,14 +191,6 @@ def checked_patterns(
             "stands for each, there and in other patterns' names"
         )
     return panel
-
-
-def _are_exchanged(names: list[str], sequences: list[str]) -> bool:
-    """Whether each name reads like a sequence, and a longer one than its own."""
-    pairs = zip(names, sequences, strict=True)
-    return all(len(name) > max(5, len(letters)) for name, letters in pairs) and bool(
-        letter_masks([name.removesuffix("_F").removesuffix("_R") for name in names]).all()
-    )
 
 
 def _fault(patterns: PatternSet, where: Callable[[int], str], in_columns: bool) -> str:
@@ -238,18 +225,13 @@ def read_lines(path: StrPath, what: str) -> list[str]:
     """The lines of a file of patterns, or of what it is called; LF, CRLF or CR ends a line."""
     with open_source(path) as source:
         refuse_others(source, what)
-        text = io.TextIOWrapper(source.handle, "utf-8", "surrogateescape").read(MOST_CHARACTERS + 1)
+        text = io.TextIOWrapper(source.handle, "utf-8", "surrogateescape").read(MOST + 1)
     if "\0" in text:
         raise InputError(f"{source.label}: a binary file, not a list of patterns")
-    for limit, count, noun in (
-        (MOST_LINES, text.count("\n"), "lines"),
-        (MOST_CHARACTERS, len(text), "characters"),
-    ):
-        if count > limit:
-            raise InputError(
-                f"{source.label}: more than {limit:,} {noun} of {what}; search a part of them at a "
-                "time"
-            )
+    if len(text) > MOST:
+        raise InputError(
+            f"{source.label}: more than {MOST:,} characters of {what}; search a part at a time"
+        )
     return text.split("\n")
 
 
@@ -329,54 +311,39 @@ def _bed_rows(lines: list[str], label: str) -> Iterator[Row]:
 
 
 def _column_rows(lines: list[str], label: str, column: str) -> Iterator[Row]:
-    """Yield the Rows of CSV or TSV with a header line; column: of the sequences.
+    """Yield the Rows of CSV or TSV below a header, the first line that is not blank or a comment,
+    or a comment that has the column; column: of the sequences.
 
     Names are in a column `name` or `id`, otherwise in the first, unless it holds the sequences.
     """
-    above, delimiter, named, wanted = _find_header(lines, label, column)
+    above, cells, delimiter = 0, [""], ","
+    for line in lines:
+        above += 1
+        text = line.lstrip("#")
+        delimiter = "\t" if "\t" in text else max(",;", key=text.count)
+        cells = [cell.strip() for cell in next(csv.reader([text], delimiter=delimiter), [""])]
+        if column in cells or (any(cells) and not line.startswith("#")):
+            break
+    known = [cell.lower() for cell in cells]
+    if column.lower() not in known:
+        raise InputError(
+            f"{label}: no column '{shown(column)}' in the header, line {above}, which has "
+            f"{listed(cells)}"
+        )
+    wanted = cells.index(column) if column in cells else known.index(column.lower())
+    named = next((at for at, cell in enumerate(known) if cell in NAMES and at != wanted), 0)
     reader = csv.reader(lines[above:], delimiter=delimiter)
     try:
         for cells in reader:
             number = above + reader.line_num
             if not "".join(cells).strip():
                 continue
-            if len(cells) <= max(wanted, named or 0):
+            if len(cells) <= max(wanted, named):
                 raise InputError(
                     f"{label}: line {number} has {len(cells)} of the header's columns; "
                     f"complete it up to '{shown(column)}'"
                 )
-            name = "" if named is None else cells[named].strip()
-            yield Row(name, cells[wanted].strip(), number)
+            sequence = cells[wanted].strip()
+            yield Row("" if named == wanted else cells[named].strip(), sequence, number)
     except csv.Error as error:
         raise InputError(f"{label}: line {above + reader.line_num}: {error}") from error
-
-
-def _find_header(lines: list[str], label: str, column: str) -> tuple[int, str, int | None, int]:
-    """The number of the header's line, what parts columns, and which of them hold names, None for
-    none, and sequences.
-
-    Above it may be blank lines and comments; the header itself may begin with `#` too.
-    """
-    for number, line in enumerate(lines, 1):
-        if line.startswith(">"):
-            raise InputError(f"{label}: FASTA has no columns; leave --column out")
-        text = line.lstrip("#")
-        delimiter = "\t" if "\t" in text else max(",;", key=text.count)
-        cells = [cell.strip() for cell in next(csv.reader([text], delimiter=delimiter), [])]
-        lower = [cell.lower() for cell in cells]
-        if column in cells:
-            sequence = cells.index(column)
-        elif not any(cells) or line.startswith("#"):
-            continue
-        elif column.lower() in lower:
-            sequence = lower.index(column.lower())
-        else:
-            raise InputError(
-                f"{label}: no column '{shown(column)}' in the header, line {number}, which has "
-                f"{listed(cells)}"
-            )
-        name = next((at for at, cell in enumerate(lower) if cell in NAMES), None)
-        if name in (None, sequence):
-            name = 0 if sequence else None
-        return number, delimiter, name, sequence
-    raise InputError(f"{label}: no header line; name the columns in the first line")

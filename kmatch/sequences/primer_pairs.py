@@ -206,11 +206,6 @@ def _by_line(lines: list[str], label: str) -> tuple[list[_Primer], list[str]]:
         fields = [field.strip() for field in line.split("\t")]
         if _is_header(fields) and not names:
             continue
-        if len(fields) > 3 and all(map(str.isdecimal, fields[1:3])):
-            raise InputError(
-                f"{where} is BED with {len(fields)} columns; primers have their sequence in "
-                "column 7"
-            )
         if len(fields) not in (3, 4):
             raise InputError(
                 f"{where} has {len(fields)} column{'' if len(fields) == 1 else 's'}; write NAME, a "
