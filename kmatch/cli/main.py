@@ -8,7 +8,6 @@ from typing import Any
 
 from kmatch import interrupts
 
-_LIBRARIES = ("numba", "llvmlite")  # whose errors about the machine may be of any class
 _TRACEBACK = "--debug shows where"
 SWITCHING = 5e-4  # seconds
 
@@ -62,19 +61,9 @@ def _words(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         words = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     # Errors of inputs and outputs are KmatchErrors: what is left is the machine's, or a defect.
-    if isinstance(error, OSError | ImportError | RuntimeError) or _of_a_library(error):
+    if isinstance(error, OSError | ImportError | RuntimeError):
         return f"the machine: {words}; {_TRACEBACK}"
     return f"a defect of kmatch: {type(error).__name__}: {words}; {_TRACEBACK}"
-
-
-def _of_a_library(error: Exception) -> bool:
-    """Whether an error was raised in the libraries that compile kmatch, not in kmatch."""
-    module = ""
-    traceback = error.__traceback__
-    while traceback:
-        module = traceback.tb_frame.f_globals.get("__name__", "")
-        traceback = traceback.tb_next
-    return module.partition(".")[0] in _LIBRARIES
 
 
 @contextmanager

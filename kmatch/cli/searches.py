@@ -7,7 +7,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -38,13 +38,11 @@ if TYPE_CHECKING:
     from kmatch.results.batches import HitBatch
     from kmatch.results.columns import Table
     from kmatch.results.limit import Counts
-    from kmatch.results.scores import Scorer
     from kmatch.results.table import Hits
     from kmatch.search.regions import Regions
     from kmatch.sequences.patterns import PatternSet
 
 _SEQUENCE = re.compile(r"[ACGTURYSWKMBDHVN]{4,}", re.IGNORECASE)
-_REGION = re.compile(r".+:[\d,]+(-|\.\.)[\d,]+")
 # What commands read, by the names of their values.
 INPUTS = {
     name: name.upper()
@@ -85,7 +83,7 @@ class Search:
             raise click.UsageError(f"only one of {names} can be standard input")
         check_outputs(self._inputs, self._outputs)
         self.is_standard = given.output in (None, "-")
-        self.rows, self._warned = 0, False
+        self.rows = 0
         self.aligned: bool | str = False
         self._began, self._device = time.perf_counter(), ""
         self._panel: PatternSet | None = None
@@ -103,7 +101,6 @@ class Search:
         self._panel = panel
         self.regions = load_regions(self.given.regions)
         self.open_genomes(rereads)
-        self._warn_of_long_patterns(_letters_at_most(self.given.genome))
 
     def open_genomes(self, rereads: bool = False) -> None:
         """Open GENOME, and have the device woken meanwhile; rereads: as for `search_for`."""
@@ -120,14 +117,10 @@ class Search:
         wake(self.given.device)  # the search, not imported yet, takes as long
 
     def _warn_of_long_patterns(self, longest: int) -> None:
-        """Warn, once, of patterns that are longer than every record.
-
-        longest: letters of the longest record, or more; 0 where that is unknown.
-        """
+        """Warn of patterns that are longer than every record; longest: letters of the longest."""
         long = [pattern for pattern in self._panel or () if len(pattern) > longest]
-        if not long or not longest or self._warned:
+        if not long or not longest:
             return
-        self._warned = True
         others = f", and {len(long) - 1:,} more, are" if len(long) > 1 else " is"
         warn(
             f"pattern '{long[0].name}' of {len(long[0]):,} letters{others} longer than every "
@@ -212,15 +205,6 @@ def _paths(given: Given, name: str, outputs: Iterable[str]) -> list[str]:
     return [] if INPUTS[name] in outputs else [path.removeprefix("@") for path in paths]
 
 
-def _letters_at_most(path: str) -> int:
-    """A number of letters that no record of a file exceeds, or 0 where none is known at once."""
-    if path != "-" and os.path.isfile(path):
-        with suppress(OSError), open(path, "rb") as file:
-            if file.read(1) == b">":
-                return os.path.getsize(path)
-    return 0
-
-
 def check_inputs(given: Given, argument: str, path: str | None) -> None:
     """Raise UsageError for what is searched for by file and by `-p`, or neither, and for what is no
     file where one is meant.
@@ -232,29 +216,10 @@ def check_inputs(given: Given, argument: str, path: str | None) -> None:
             raise click.UsageError(
                 f"{name} is a file, and there is none named {file}; sequences are given with -p"
             )
-    regions = given.regions
-    if regions and _REGION.fullmatch(regions) and not os.path.exists(regions):
-        raise click.UsageError(
-            f"--regions is a BED file, and there is none named {regions}; a line of it is the "
-            "record's name, a tab, the start, counted from 0, a tab and the end"
-        )
     if bool(path) == bool(given.sequences):
         several = "; several genomes are one @LIST" if path else ""
         what = argument.lower()
         raise click.UsageError(f"give the {what} as a file or with -p, one of the two{several}")
-
-
-def check_sequences(sequences: Iterable[str]) -> None:
-    """Raise UsageError for a sequence that is a path, several of them, or a number."""
-    for text in sequences:
-        if _SEQUENCE.fullmatch(text):
-            continue
-        if "/" in text or ("." in text and os.path.exists(text)):
-            raise click.UsageError(f"-p {text} is a path; give the file as PATTERNS, without -p")
-        if all(_SEQUENCE.fullmatch(part) for part in re.split("[,;]", text)):
-            raise click.UsageError(f"-p {text} is more than one pattern; repeat -p for each")
-        if text.isdecimal():
-            raise click.UsageError(f"-p {text} is no sequence; threads are -t N, differences -k N")
 
 
 @command(
@@ -372,7 +337,7 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     from kmatch.results.table import FLANKS, Hits
     from kmatch.results.table import VARIANTS as MADE
     from kmatch.search.panel import pattern_distances
-    from kmatch.search.rules import check_ends, check_pam
+    from kmatch.search.rules import check_ends, check_pam, make_scorer
     from kmatch.search.search import begin_search
 
     query = Query(problem, panel, **given.values(Query._fields[2:]))
@@ -383,7 +348,7 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     shares = each if isinstance(query.k, str) else None
     table = Hits((), panel, search.genomes, query.pam_side == "5p", shares)
     table.threads, scores = given.threads, getattr(given, "score", ())
-    scorer = _scorer(query) if scores else None
+    scorer = make_scorer(query) if scores else None
     table.add(scores)
     search.dress(table, MADE if getattr(given, "vcf", None) else ())
     summed = given.summary or given.summary_only
@@ -411,19 +376,11 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     )
 
 
-def _scorer(query: Query) -> "Scorer":
-    """What scores the hits of a search."""
-    from kmatch.search.rules import make_scorer
-
-    try:
-        return make_scorer(query)
-    except InputError as error:
-        raise click.UsageError(f"--score: {error}") from error
-
-
 def _panel(given: Given) -> "PatternSet":
     """The patterns of a file or of `-p`; warns of names that repeat."""
-    check_sequences(given.sequences)
+    for text in given.sequences:
+        if os.path.exists(text) and not _SEQUENCE.fullmatch(text):
+            raise click.UsageError(f"-p {text} is a path; give the file as PATTERNS, without -p")
     check_inputs(given, "PATTERNS", given.patterns)
     if given.sequences and given.column is not None:
         raise click.UsageError("--column is one of a file of patterns; leave it out beside -p")
