@@ -95,8 +95,8 @@ def hamming(
     algorithm: `bitplane`, or the name of a published one.
     scheduler: of a Dask cluster that searches in place of this machine: its address, the path of
         its scheduler file, or a distributed.Client.
-    on_progress(consumed, size): hears of the genome's bytes read; size is None where it is unknown.
-        On a cluster it hears of tasks done, of a list of genomes done.
+    on_progress(consumed, size): hears of the genome's bytes read, of a list of genomes done, and on
+        a cluster of tasks; size is None where it is unknown.
 
     Raises InputError for a file, a pattern or an option that cannot be used, and DeviceError for a
     device that cannot.

@@ -419,13 +419,6 @@ class Genomes:
         """The paths of those that are files."""
         return [os.fspath(path) for path in self._paths()]
 
-    @property
-    def sizes(self) -> list[int] | None:
-        """Bytes of each file; None where one has no size."""
-        if len(self.paths) < len(self) or not all(map(os.path.isfile, self.paths)):
-            return None
-        return list(map(os.path.getsize, self.paths))
-
 
 def _is_kept(path: Path, rereads: bool) -> bool:
     return rereads and (not os.path.isfile(path) or os.path.getsize(path) < SMALL)

@@ -136,6 +136,7 @@ class Search:
         label: of the genome whose reading is the progress.
         """
         messages, given = self.messages, self.given
+        several = self.genomes is not None and self.genomes.named
         run = given.made(Run)._replace(aligned=self.aligned)
         if getattr(given, "vcf", None):
             from kmatch.sequences.variants import Variants
@@ -143,7 +144,7 @@ class Search:
             run = run._replace(variants=given.made(Variants))
         with (
             messages.announcing_compiling(),
-            messages.progress(label, given.scheduler is not None) as advance,
+            messages.progress(label, bool(given.scheduler or several)) as advance,
             on_cluster(run, given.scheduler) as where,
         ):
             self.begun = search = begin(where)

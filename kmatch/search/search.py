@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import accumulate
 from typing import Any, Generic
 
 import numpy as np
@@ -21,9 +20,9 @@ from kmatch.sequences.records import Stretch
 
 
 class Progress:
-    """How far a search is: `read` of `size` bytes of its genomes, size being None where that is
-    unknown; `records` that it has met with `letters`, the longest having `longest`. tell(read,
-    size), if there is one, hears of bytes as they are read.
+    """How far a search is: `read` of `size` bytes of its genome, size being None where that is
+    unknown, or of several genomes; `records` that it has met with `letters`, the longest having
+    `longest`. tell(read, size), if there is one, hears of both.
 
     A search that reads a genome twice counts its records once.
     """
@@ -33,27 +32,22 @@ class Progress:
         self.size: int | None = None
         self.tell: Tell | None = None
         self.records = self.letters = self.longest = 0
-        sizes = genomes.sizes if genomes and genomes.named else None
-        # Where each of several genomes begins in all of their bytes, and where the last one ends.
-        self._begins = None if sizes is None else list(accumulate(sizes, initial=0))
-        self._only, self._number = not (genomes and genomes.named), 0
+        self._genomes = len(genomes) if genomes and genomes.named else 0  # where there are several
         self._met = self._last = 0  # records of the genome at hand, and letters of its last one
 
     def go_to(self, number: int) -> None:
         """Go on to a genome, by number."""
-        self._number, self._met, self._last = number, 0, 0
+        self._met = self._last = 0
+        if self._genomes:
+            self.reach(number, self._genomes)
 
     def hear(self, read: int | None, size: int | None) -> None:
         """Take the bytes read of the genome at hand, and its size."""
-        if self._begins:
-            begin, end = self._begins[self._number : self._number + 2]
-            read, size = min(begin + (read or 0), end), self._begins[-1]
-        elif not self._only:
-            read = size = None
-        self.reach(read, size)
+        if not self._genomes:
+            self.reach(read, size)
 
     def reach(self, read: int | None, size: int | None) -> None:
-        """Take what is read of all genomes, and their size."""
+        """Take what is done, and of how much."""
         self.read, self.size = read, size
         if self.tell:
             self.tell(read, size)
@@ -111,6 +105,7 @@ class Search(Generic[SomeBatch]):
                 if genomes.named:
                     batch = replace(batch, origin=batch.origin._replace(number=number, name=name))
                 yield batch
+        self.progress.go_to(len(genomes))
 
     def _find(self, genome: Genome) -> Iterable[SomeBatch]:
         """The batches of one genome."""
