@@ -143,13 +143,7 @@ class DifferenceSearch:
 
     def find_codes(self, chunks: Iterable[PackedChunk]) -> Iterator[tuple[PackedChunk, Longs]]:
         """Yield (chunk, codes): chunks or parts of them, in order, and their sorted codes."""
-
-        def looked_at() -> Iterator[PackedChunk]:
-            for chunk in chunks:
-                self._scanner.expect(self._scans.look(chunk))
-                yield chunk
-
-        found = self._scanner.scan(looked_at(), self._scans.start)
+        found = self._scanner.scan(chunks, self._scans.start)
         # What rules decide about holds on to chunks.
         return found if self._bound else codes_ahead(found, self._engine.threads)
 

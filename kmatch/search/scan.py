@@ -45,10 +45,6 @@ class Scanner:
         self._capacity = CAPACITY or engine.capacity
         self._density = 0.0  # hits a position
 
-    def expect(self, density: float) -> None:
-        """Cut chunks as if so many hits a position had been seen."""
-        self._density = max(density, self._density)
-
     def scan(self, chunks: Iterable[Any], start: Start) -> Generator[tuple[Any, Longs]]:
         """Yield (chunk, codes): each PackedChunk, or its parts in order, with its sorted codes.
 

@@ -49,46 +49,36 @@ class DifferenceScans:
         tried = way is None and ways.try_lookup(engine.name, patterns, query.k, pams)
         self._open = tried or (way == "lookup" and engine.name == "cpu")
 
-    def look(self, chunk: PackedChunk) -> float:
-        """Choose the way, if that is open; returns the ends at a position that a scan will find, 0
-        where that is not known."""
-        if not self._open or (self._way is None and chunk.length < ways.TRIAL):
-            return 0.0
+    def _choose(self, chunk: PackedChunk) -> None:
+        """Choose the way by a chunk: if none is asked for, some of its positions are searched both
+        ways, on one thread, and what takes less time is kept."""
         self._open = False
         alike = likeness(chunk.plain)
         lookup = plan_lookup(self._query, self._constraints, alike, chunk.length)
-        if lookup is None:
-            return 0.0
-        if self._way:
-            self._tables = lookup.tables()
-            return 0.0
-        return self._try(lookup, chunk)
-
-    def _try(self, lookup: Any, chunk: PackedChunk) -> float:
-        """Search some positions both ways, on one thread, and keep what takes less time."""
+        if lookup is None or self._way:
+            self._tables = lookup and lookup.tables()
+            return
         engine = choose_engine("cpu", threads=1)
         middle = (chunk.length - ways.TRIAL) // 2
         tiny, part = (chunk.part(middle, middle + n, engine) for n in (1, ways.TRIAL))
 
-        def time(search: Callable[..., Any], *given: Any) -> tuple[float, Any]:
-            """The seconds that a search of the chunk will take, and what it gives for the part."""
+        def seconds(search: Callable[..., Any], *given: Any) -> float:
+            """The seconds that a search of the chunk will take."""
             search(tiny, *given, engine)  # loads the kernels
             began = thread_time()
-            found = search(part, *given, engine)
-            return (thread_time() - began) * chunk.length / ways.TRIAL, found
+            search(part, *given, engine)
+            return (thread_time() - began) * chunk.length / ways.TRIAL
 
-        scanned, ends = time(self._scan_beside)
+        scanned = seconds(self._scan_beside)
         if lookup.seconds <= scanned:
             began = thread_time()
             tables = lookup.tables()
             made = thread_time() - began
-            if made + time(self._look_up, tables)[0] <= scanned:
+            if made + seconds(self._look_up, tables) <= scanned:
                 self._tables = tables
-                return 0.0
-        return float(ends / ways.TRIAL)
 
-    def _scan_beside(self, chunk: PackedChunk, engine: Any) -> int:
-        """Scan a chunk for ends, and look for PAMs beside these; returns how many there are."""
+    def _scan_beside(self, chunk: PackedChunk, engine: Any) -> None:
+        """Scan a chunk for ends, and look for PAMs beside these."""
         found = self._scan(chunk, engine, engine.capacity).found()
         if len(self._constraints.sizes):
             position, query, _ = Coding(len(self._query.limits), self._query.k).decode(found.codes)
@@ -96,7 +86,6 @@ class DifferenceScans:
             search = chunk.view(), self._query, self._constraints
             given = *search, (position, query), stands
             engine.workers.run(stand_beside, slabs(len(stands)), *given)
-        return len(found.codes) + found.lost
 
     def _look_up(self, chunk: PackedChunk, tables: Any, engine: Any) -> None:
         self._start_lookup(chunk, tables, engine, engine.capacity).found()
@@ -104,6 +93,8 @@ class DifferenceScans:
     def start(self, chunk: PackedChunk, capacity: int) -> Scan:
         """Start the search of a chunk, or of a part of one."""
         engine = self._engine
+        if self._open and (self._way or chunk.length >= ways.TRIAL):
+            self._choose(chunk)
         if self._tables is None:
             return self._scan(chunk, engine, capacity)
         chunk.unpack(engine)
