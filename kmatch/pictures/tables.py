@@ -199,15 +199,37 @@ def read_table(path: StrPath, genome: StrPath | None = None, pattern: str | None
     genome: where the lengths of the records are, if they are known; pattern: the only one whose
     rows are wanted. Raises InputError, naming file and line, for anything else.
     """
-    reader = _Reader(pattern)
+    kind, names, commas = _kind_of("hit"), list[str](), False
+    columns = {name: _Column(name) for name in kind.needed}  # which an empty file has
     with open_source(path) as source:
         for number, line in enumerate(source.handle, 1):
+            text = line.decode("utf-8", "surrogateescape").rstrip("\r\n")
+            if not text.strip() or text.startswith(_HEADERS):
+                continue
             try:
-                reader.add(line.decode("utf-8", "surrogateescape").rstrip("\r\n"))
+                if not names:
+                    commas = "\t" not in text and "," in text
+                cells = next(csv.reader([text])) if commas else text.split("\t")
+                if not names:
+                    kind, names = _kind_and_names(cells)
+                    columns = {name: _Column(name) for name in filter(kind.shows, names)}
+                    if names == cells:
+                        continue
+                if len(cells) < len(names):
+                    raise ValueError(
+                        f"{len(cells)} of the table's {len(names)} columns; complete the line, or "
+                        "write the table again"
+                    )
+                row = dict(zip(names, cells, strict=False))
+                if pattern not in (None, row.get(kind.chosen_by)):
+                    continue
+                for name, column in columns.items():
+                    column.add(row[name])
+                if "start" in columns and int(row["start"]) >= int(row["end"]):
+                    raise ValueError(f"starts at {row['start']} and ends before, at {row['end']}")
             except ValueError as error:
                 raise InputError(f"{source.label}: line {number}: {error}") from None
-    columns = {name: column.made() for name, column in reader.columns.items()}
-    table = Table(reader.kind, columns)
+    table = Table(kind, {name: column.made() for name, column in columns.items()})
     if pattern is not None and not len(table):
         by = table.kind.chosen_by or "pattern"
         raise InputError(f"{source.label}: no row has '{shown(pattern)}' as its {by}")
@@ -247,43 +269,6 @@ class _Column:
         """The column as a Table has it."""
         values = np.array(self._values)
         return Words(list(self._words), values) if self._name in _WORDS else values
-
-
-class _Reader:
-    """Takes the lines of a table; ValueError says what is wrong with one."""
-
-    def __init__(self, pattern: str | None) -> None:
-        self._pattern = pattern
-        self._begin(_kind_of("hit"), [*_kind_of("hit").needed])  # which an empty file has
-        self._begun = self._with_commas = False
-
-    def _begin(self, kind: Kind, names: list[str]) -> None:
-        self.kind, self._names = kind, names
-        self.columns = {name: _Column(name) for name in filter(kind.shows, names)}
-
-    def add(self, line: str) -> None:
-        """Take a line, of which the first may be a header."""
-        if not line.strip() or line.startswith(_HEADERS):
-            return
-        self._with_commas |= not self._begun and "\t" not in line and "," in line
-        cells = next(csv.reader([line])) if self._with_commas else line.split("\t")
-        if not self._begun:
-            self._begun = True
-            self._begin(*_kind_and_names(cells))
-            if self._names == cells:
-                return
-        if len(cells) < len(self._names):
-            raise ValueError(
-                f"{len(cells)} of the table's {len(self._names)} columns; complete the line, "
-                "or write the table again"
-            )
-        row = dict(zip(self._names, cells, strict=False))
-        if self._pattern not in (None, row.get(self.kind.chosen_by)):
-            return
-        for name, column in self.columns.items():
-            column.add(row[name])
-        if "start" in self.columns and int(row["start"]) >= int(row["end"]):
-            raise ValueError(f"starts at {row['start']} and ends before, at {row['end']}")
 
 
 def _kind_and_names(cells: list[str]) -> tuple[Kind, list[str]]:
