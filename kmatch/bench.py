@@ -64,23 +64,19 @@ PAPERS = {
 DEFINITIONS = (
     "kernel: median time of the kernels alone, the text on the device. call: from the text in "
     "host memory to the hits there, with copies and packing.",
-    "bp·pattern/s: letters of text × patterns ÷ kernel time. CUPS: letters of text × letters of "
-    "all patterns (the cells of the whole matrix) ÷ kernel time. For primers the letters of the "
-    "background take the place of patterns.",
-    "× engine: bp·pattern/s over that of bitplane on the same device. × sequential: over that of "
-    "the paper's first algorithm here, on one CPU thread.",
+    "bp·pattern/s: letters of text × patterns ÷ kernel time; for primers the letters of the "
+    "background take the place of patterns. × engine: that over bitplane's on the same device.",
     "Forward strand. * An algorithm gets no more of the text than it searches in {seconds:g} s.",
 )
 COLUMNS = (
-    *("algorithm", "device", "text", "kernel", "call", "bp·pattern/s", "CUPS", "× engine"),
-    *("× sequential", "hits", "same hits"),
+    *("algorithm", "device", "text", "kernel", "call", "bp·pattern/s", "× engine", "hits"),
+    "same hits",
 )
 
 # The figures of an algorithm on a device, by name. threads: of the CPU, 0 for a GPU; size: letters
-# of text searched, of `asked`; kernel, call: seconds; bp_pattern_s, cups: by the kernel, 0 where
-# there is no clock; equal: whether its hits are the engine's; of_engine, of_sequential: its rate ÷
-# that of the engine on the same device, and of its paper's first algorithm on one CPU thread, None
-# without such a row.
+# of text searched, of `asked`; kernel, call: seconds; bp_pattern_s: by the kernel, 0 where there is
+# no clock; equal: whether its hits are the engine's; of_engine: its rate ÷ that of the engine on
+# the same device, None without a clock.
 Row = dict[str, Any]
 
 
@@ -258,13 +254,10 @@ def cells(row: Row) -> list[str]:
     """What the table of COLUMNS shows of a Row."""
     return [
         row["algorithm"],
-        row["device"] if row["threads"] != 1 else "cpu, 1 thread",
+        row["device"],
         f"{row['size']:,}{'*' * (row['size'] < row['asked'])}",
-        shown(row["kernel"], "s"),
-        shown(row["call"], "s"),
-        shown(row["bp_pattern_s"]),
-        shown(row["cups"]) if row["m"] else "",
-        *("" if x is None else f"{x:.3g}" for x in (row["of_engine"], row["of_sequential"])),
+        *(shown(row["kernel"], "s"), shown(row["call"], "s"), shown(row["bp_pattern_s"])),
+        "" if row["of_engine"] is None else f"{row['of_engine']:.3g}",
         f"{row['hits']:,}",
         "yes" if row["equal"] else "NO",
     ]
@@ -284,9 +277,8 @@ def shown(number: float, unit: str = "") -> str:
 class Bench:
     """Runs the engine and the published algorithms on the devices that `device` stands for.
 
-    device: `cpu`; `auto`, which adds a usable GPU; or `cuda`, which keeps only those of the CPU's
-    algorithms that papers compare with. threads: of the engine on the CPU; seconds: a search's
-    longest time. Raises DeviceError for a device that cannot be used.
+    device: `cpu`; `cuda`; or `auto`, the CPU and a GPU that can be used. threads: of the engine on
+    the CPU; seconds: a search's longest time. Raises DeviceError for a device that cannot be used.
     """
 
     def __init__(self, device: str, threads: int | None, seconds: float) -> None:
@@ -300,7 +292,6 @@ class Bench:
             except DeviceError:
                 if device != "auto":
                     raise
-        self._sequential = choose_engine("cpu", 1)
 
     def describe(self) -> list[str]:
         """A line on the hardware of each engine."""
@@ -331,29 +322,22 @@ class Bench:
         paper: as cited, the only one whose algorithms run.
         """
         rates: dict[str, float] = {}  # of the engine, by device
-        first: dict[str, float] = {}  # of a paper's sequential algorithm, by paper
         hits: dict[int, Longs] = {}  # the engine's, by letters of text
         for device, engine in self._engines.items():
             row = self._row(case, engine, None, hits)
             rates[device] = row["bp_pattern_s"]
-            yield row | {"of_engine": 1.0, "of_sequential": None}
+            yield row | {"of_engine": 1.0}
         for algorithm in PUBLISHED[case.command]:
             for device in algorithm.devices if paper in (None, algorithm.paper) else ():
                 engine = self._engines.get(device)
-                if device == "cpu" and algorithm.paper not in first:
-                    engine = self._sequential
                 if engine is None or algorithm.limit_below(case.longest, device):
                     continue
                 try:
                     row = self._row(case, engine, algorithm, hits)
                 except InputError:
                     continue  # its layout does not hold them
-                rate = row["bp_pattern_s"]
-                if device == "cpu":
-                    first.setdefault(algorithm.paper, rate)
-                beside = rates.get(device), first.get(algorithm.paper)
-                ratios = [rate / other if other else None for other in beside]
-                yield row | dict(zip(("of_engine", "of_sequential"), ratios, strict=True))
+                rate = rates[device]
+                yield row | {"of_engine": row["bp_pattern_s"] / rate if rate else None}
 
     def _row(
         self, case: Case, engine: Any, algorithm: Algorithm | None, hits: dict[int, Longs]
@@ -389,5 +373,4 @@ class Bench:
             "hits": answer.hits.shape[1],
             "equal": algorithm is None or np.array_equal(answer.hits, hits[size]),
             "bp_pattern_s": size * others / seconds,
-            "cups": size * sum(map(len, case.patterns)) / seconds,
         }

@@ -49,10 +49,6 @@ def test_rows(bench, command):
         assert row["hits"] == len(expected) > 0 and 0 < row["kernel"] <= row["call"]
         rate = row["bp_pattern_s"]
         assert rate == pytest.approx(2_000 * 3 / row["kernel"])
-        assert row["cups"] == pytest.approx(12 * rate)
-        first = next(x for x in rows if x["paper"] == row["paper"])
-        assert row is not first or row["threads"] == 1 or not row["paper"]
-        assert not row["paper"] or row["of_sequential"] == rate / first["bp_pattern_s"]
         assert row["of_engine"] == rate / rows[0]["bp_pattern_s"]
     far = by_engine(case_of(command, 3_000, 16, 4, 2), "cpu").hits[-1]
     assert len(far) >= 4 and (far <= 2).all()
@@ -60,7 +56,7 @@ def test_rows(bench, command):
 
 def test_primers(bench):
     rows = list(bench.rows(Case("primer", letters_of(60), [], 5, letters_of(80, 2))))
-    assert rows[0]["hits"] > 30 and rows[0]["cups"] == 0
+    assert rows[0]["hits"] > 30
     assert rows[0]["bp_pattern_s"] == pytest.approx(4_800 / rows[0]["kernel"])
     assert len(rows) == 5 and all(row["equal"] for row in rows)
 
