@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from threading import RLock
 from typing import Any, Self
@@ -68,7 +68,6 @@ class Genome:
     def _begin(self, path: Any, label: str, keep: bool) -> None:
         self.path, self.label, self.keep = path, label, keep
         self._kept: list[Stretch] | None = None
-        self._told: set[str] = set()  # warnings
         self._lock = RLock()  # held while what is kept is read
 
     @classmethod
@@ -79,13 +78,8 @@ class Genome:
         """
         genome = cls.of_stretches("records in memory", [])
         parts = []
-        if not isinstance(records, Iterable) or isinstance(records, Mapping):
-            raise InputError(
-                f"records are {shown(repr(records))}; give pairs, (name, sequence), as items() of "
-                "a dict does"
-            )
         for number, record in enumerate(records, 1):
-            if not isinstance(record, tuple | list) or len(record) != 2:
+            if not (isinstance(record, tuple | list) and len(record) == 2):
                 raise InputError(
                     f"record {number} is {shown(repr(record))}; give pairs, (name, sequence)"
                 )
@@ -121,13 +115,13 @@ class Genome:
         return True  # without reading
 
     def __repr__(self) -> str:
-        records = counted(len(names), "record")
         known = self._known
         if known is None:
             return f"<Genome {self.label!r}, not read yet>"
         names, lengths = known
         first = ", ".join(shown(name) for name in names[:NAMED])
         more = f" ({first}{', …' if len(names) > NAMED else ''})" if names else ""
+        records = counted(len(names), "record")
         return f"<Genome {self.label!r}: {records}{more}, {int(lengths.sum()):,} letters>"
 
     @property
@@ -270,25 +264,22 @@ class Genome:
             names, control = clean_names(part.names)
             if control is not None and plain:
                 plain = False
-                self._warn(
-                    f"the name of record {number + control + 1} holds control characters; '_' "
-                    "stands for each, there and in other records' names"
+                warn(
+                    f"{self.label}: the name of record {number + control + 1} holds control "
+                    "characters; '_' stands for each, there and in other records' names",
+                    NameWarning,
                 )
             fresh = names[part.goes_on :]
             repeated = _repeated(fresh, seen) if unequal and number < COMPARED else None
             if repeated is not None:
                 unequal = False
-                self._warn(
-                    f"two records or more are named '{shown(repeated)}'; rows do not tell them "
-                    "apart"
+                warn(
+                    f"{self.label}: two records or more are named '{shown(repeated)}'; rows do not "
+                    "tell them apart",
+                    NameWarning,
                 )
             number += len(fresh)
             yield part._replace(names=names)
-
-    def _warn(self, message: str) -> None:
-        if message not in self._told:
-            self._told.add(message)
-            warn(f"{self.label}: {message}", NameWarning)
 
 
 def _repeated(names: list[str], seen: set[str]) -> str | None:
