@@ -86,15 +86,10 @@ def load_pams(given: str | Sequence[str] | None, side: str) -> list[Pam]:
 
 def _parts(given: Any) -> list[str]:
     try:
-        given = [given] if isinstance(given, str) else list(given)
-    except TypeError:
+        texts = [given] if isinstance(given, str) else list(given)
+        return [part.strip() for text in texts for part in text.split(",")]
+    except (TypeError, AttributeError):
         raise InputError(f"the PAM is {given!r}; {EXAMPLE}") from None
-    for part in given:
-        if not isinstance(part, str):
-            raise InputError(f"the PAM is {part!r}; {EXAMPLE}")
-    if not given:
-        raise InputError(f"no PAM was given; {EXAMPLE}")
-    return [part.strip() for text in given for part in text.split(",")]
 
 
 def united(pams: Sequence[Pam]) -> Pam:
