@@ -12,76 +12,38 @@ UPPER_T_OR_U = 0xDE
 
 
 @kernel
-def _octet(base, compared, letters):
-    """Which of eight letters are `base`, a bit each; compared: the bits of a letter that count."""
-    return (
-        (letters[0] & compared == base)
-        | (letters[1] & compared == base) << 1
-        | (letters[2] & compared == base) << 2
-        | (letters[3] & compared == base) << 3
-        | (letters[4] & compared == base) << 4
-        | (letters[5] & compared == base) << 5
-        | (letters[6] & compared == base) << 6
-        | (letters[7] & compared == base) << 7
-    )
-
-
-@kernel
-def _eight_lanes(letters, first, rows, out):
-    """Pack eight lanes by 64 rows: out[64·p + r], uint8, has a bit a lane for plane p, row r."""
-    lane0 = letters[first:][:PACK_ROWS]
-    lane1 = letters[first + rows :][:PACK_ROWS]
-    lane2 = letters[first + 2 * rows :][:PACK_ROWS]
-    lane3 = letters[first + 3 * rows :][:PACK_ROWS]
-    lane4 = letters[first + 4 * rows :][:PACK_ROWS]
-    lane5 = letters[first + 5 * rows :][:PACK_ROWS]
-    lane6 = letters[first + 6 * rows :][:PACK_ROWS]
-    lane7 = letters[first + 7 * rows :][:PACK_ROWS]
+def _add_lane(letters, bit, a, c, g, t):
+    """Set a bit, uint8, of each plane's octets where a lane has that base, uint8[PACK_ROWS] all."""
     for r in range(PACK_ROWS):
-        low, high = (
-            (lane0[r], lane1[r], lane2[r], lane3[r]),
-            (lane4[r], lane5[r], lane6[r], lane7[r]),
-        )
-        eight = low + high
-        out[r] = _octet(ord("A"), UPPER, eight)
-        out[PACK_ROWS + r] = _octet(ord("C"), UPPER, eight)
-        out[2 * PACK_ROWS + r] = _octet(ord("G"), UPPER, eight)
-        out[3 * PACK_ROWS + r] = _octet(ord("T"), UPPER_T_OR_U, eight)
+        upper = letters[r] & UPPER
+        a[r] |= bit if upper == ord("A") else 0
+        c[r] |= bit if upper == ord("C") else 0
+        g[r] |= bit if upper == ord("G") else 0
+        t[r] |= bit if letters[r] & UPPER_T_OR_U == ord("T") else 0
 
 
 @kernel
-def _join(octets, plane, column):
-    """Join eight octets a row to a word, for one plane: fills column, uint64[64]."""
-    first, step = PACK_ROWS * plane, 4 * PACK_ROWS
-    o0, o1 = octets[first:][:PACK_ROWS], octets[first + step :][:PACK_ROWS]
-    o2, o3 = octets[first + 2 * step :][:PACK_ROWS], octets[first + 3 * step :][:PACK_ROWS]
-    o4, o5 = octets[first + 4 * step :][:PACK_ROWS], octets[first + 5 * step :][:PACK_ROWS]
-    o6, o7 = octets[first + 6 * step :][:PACK_ROWS], octets[first + 7 * step :][:PACK_ROWS]
+def _add_octets(octets, shift, column):
     for r in range(PACK_ROWS):
-        low = _word(o0[r], 0) | _word(o1[r], 8) | _word(o2[r], 16) | _word(o3[r], 24)
-        high = _word(o4[r], 32) | _word(o5[r], 40) | _word(o6[r], 48) | _word(o7[r], 56)
-        column[r] = low | high
-
-
-@kernel
-def _word(octet, shift):
-    return np.uint64(octet) << np.uint64(shift)
+        column[r] |= np.uint64(octets[r]) << shift
 
 
 @kernel
 def _pack_block(letters, text, word, row):
     planes, words, rows, plane_words = text
     plane_rows = plane_words // words
-    octets = np.empty(8 * 4 * PACK_ROWS, np.uint8)
-    column = np.empty(PACK_ROWS, np.uint64)
-    for i in range(8):
-        first = (64 * word + 8 * i) * rows + row
-        _eight_lanes(letters, first, rows, octets[4 * PACK_ROWS * i :][: 4 * PACK_ROWS])
+    octets, columns = np.empty((4, PACK_ROWS), np.uint8), np.zeros((4, PACK_ROWS), np.uint64)
+    for first in range(0, 64, 8):
+        octets[:] = 0
+        for i in range(8):
+            lane = letters[(64 * word + first + i) * rows + row :][:PACK_ROWS]
+            _add_lane(lane, np.uint8(1 << i), octets[0], octets[1], octets[2], octets[3])
+        for plane in range(4):
+            _add_octets(octets[plane], np.uint64(first), columns[plane])
     for plane in range(4):
-        _join(octets, plane, column)
         at = (plane * plane_rows + row) * words + word
         for r in range(min(PACK_ROWS, plane_rows - row)):
-            planes[at + r * words] = column[r]
+            planes[at + r * words] = columns[plane, r]
 
 
 @kernel
