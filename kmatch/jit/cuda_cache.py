@@ -43,13 +43,14 @@ class CudaCache:
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """What was compiled for a signature, None where nothing is kept."""
+        reason = ""
         try:
             found = folders.find(*self._place(signature, context.codegen()))
             if found is not None:
                 return pickle.loads(found)
         except Exception as error:  # not as expected, which may be anything
-            report(self._function.__name__, repr(error))
-        report(self._function.__name__)
+            reason = repr(error)
+        report(self._function.__name__, reason)
         return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:

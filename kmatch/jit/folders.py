@@ -6,7 +6,6 @@ Processes that want the same kernel at once have one of them compile it.
 import fcntl
 import hashlib
 import os
-import secrets
 import shutil
 import sys
 import time
@@ -127,8 +126,6 @@ def find_or_make(file: str, key: str, make: Callable[[], bytes]) -> bytes:
         while lock and not _is_ours(lock):
             # Who has just compiled, and has loaded Numba, comes first to the next kernel.
             time.sleep(PAUSE if "numba" in sys.modules else 10 * PAUSE)
-            if (found := find(file, key)) is not None:
-                return found
         if (found := find(file, key)) is None:
             found = make()
             keep(file, key, found)
@@ -170,19 +167,13 @@ def keep(file: str, key: str, content: bytes) -> None:
     upgrade has come while this process ran."""
     if folder_name.__wrapped__() != folder_name():
         return
-    own = kernel_folders()[0]
     try:
-        part = _open_folder() / f"{file}.{secrets.token_hex(8)}.part"
-        try:
-            part.write_bytes(_check(key, content) + content)
-            part.replace(own / file)
-        finally:
-            part.unlink(missing_ok=True)
+        (_open_folder() / file).write_bytes(_check(key, content) + content)
     except OSError as error:
         reason = error.strerror or str(error)
         warnings.warn(
-            f"{own}: compiled kernels cannot be kept there: {reason}; each process compiles them "
-            "again; name another folder in NUMBA_CACHE_DIR",
+            f"{kernel_folders()[0]}: compiled kernels cannot be kept there: {reason}; each process "
+            "compiles them again; name another folder in NUMBA_CACHE_DIR",
             KmatchWarning,
             stacklevel=2,
         )
