@@ -179,6 +179,8 @@ def _opened(path: StrPath) -> io.FileIO:
         advice = ""
         if "://" in label:
             advice = "; download it first"
+        elif re.fullmatch(r".+:[\d,]+(-|\.\.)[\d,]+", label):
+            advice = "; a region is a line of a BED file: name, tab, start from 0, tab, end"
         elif os.path.isdir(label):
             advice = (
                 "; give one of its files, or for GENOME the name of several in a list, as @LIST"

@@ -328,7 +328,7 @@ def _column_rows(lines: list[str], label: str, column: str) -> Iterator[Row]:
     if column.lower() not in known:
         raise InputError(
             f"{label}: no column '{shown(column)}' in the header, line {above}, which has "
-            f"{listed(cells)}"
+            f"{listed([*filter(None, cells)]) or 'no names'}"
         )
     wanted = cells.index(column) if column in cells else known.index(column.lower())
     named = next((at for at, cell in enumerate(known) if cell in NAMES and at != wanted), 0)
