@@ -232,7 +232,7 @@ ENDLESS = {
 
 @pytest.mark.parametrize("name", ENDLESS)
 def test_an_input_without_an_end(monkeypatch, name):
-    monkeypatch.setattr("kmatch.sequences.patterns.MOST", 1 << 16)
+    monkeypatch.setattr("kmatch.sequences.files.MOST", 1 << 16)
     command, first, block, *words = ENDLESS[name]
     pipe = Endless(first, block)
     failed(here(*command, stdin=pipe), *words)

@@ -71,7 +71,7 @@ def assay(given: Given) -> None:
     An assay amplifies a genome that has a product of its primers, each within k, with its probe,
     if it has one, within k inside. Of several products the one with the fewest differences counts.
     """
-    from kmatch.sequences.files import is_list, read_list
+    from kmatch.sequences.files import is_list, read_list, read_names
 
     given.annotate = None
     second = {"--matrix": given.matrix, "--positions": given.positions}
@@ -83,13 +83,11 @@ def assay(given: Given) -> None:
     from kmatch.results.melting import Salts
     from kmatch.results.output import open_outputs
     from kmatch.search.assay import AssayOptions, AssaySearch
-    from kmatch.sequences.patterns import read_lines
     from kmatch.sequences.primer_pairs import load_pairs
 
     pairs, targets = load_pairs(given.assays), None
     if given.targets:
-        lines = map(str.strip, read_lines(given.targets, "targets"))
-        targets = [line for line in lines if line and not line.startswith("#")]
+        targets = read_names(given.targets, "targets")
     given.genome = given.genomes[0]
     if len(given.genomes) > 1:
         lists = [read_list(path) if is_list(path) else [path] for path in given.genomes]

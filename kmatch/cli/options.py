@@ -203,8 +203,9 @@ SCORE = Option(
 def _sample_names(context: click.Context, option: click.Parameter, given: str) -> Any:
     """Names of samples, or those that a file lists, one a line."""
     if given and os.path.isfile(given):
-        with open(given, encoding="utf-8") as lines:
-            return [line.strip() for line in lines if line.strip()]
+        from kmatch.sequences.files import read_names
+
+        return read_names(given, "samples")
     return given.split(",") if given else None
 
 

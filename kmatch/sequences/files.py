@@ -31,6 +31,7 @@ LIST = "@"  # before the path of a file that lists genomes
 HEAD = 16  # bytes that show the format of a file
 SAM = rb"@(HD|SQ|RG|PG|CO)\t"
 _START = 1 << 16  # bytes that are looked at
+MOST = 1 << 28  # characters of a text file, all of which are kept in memory
 _AGAIN = "copy or download it again"
 _TO_FASTA = "convert it to FASTA, as with samtools fasta"
 # Formats that are not read: how a file begins, what it is then, and what to do.
@@ -41,8 +42,8 @@ _OTHERS = [
     (rb"CRAM", "CRAM", _TO_FASTA),
     (SAM, "SAM", _TO_FASTA),
     (rb"@[^\r\n]*\r?\n[A-Za-z.*-]+\r?\n\+", "FASTQ", "convert it to FASTA, as with seqkit fq2fa"),
-    (rb"##gff-version", "GFF", "give the FASTA file that it belongs to"),
-    (rb"##fileformat=VCF", "VCF", "give the FASTA file that it belongs to"),
+    (rb"##gff-version", "GFF", "give FASTA, or for regions BED"),
+    (rb"##fileformat=VCF", "VCF", "give FASTA, or for regions BED"),
     (rb"\s*<(!DOCTYPE|html|HTML|\?xml)", "a web page", "download the file itself"),
     (rb"ID   ", "EMBL", "convert it to FASTA, as with seqret"),
     (rb"%PDF", "PDF", "give a FASTA file"),
@@ -224,16 +225,34 @@ def is_list(path: str) -> bool:
     return path.startswith(LIST)
 
 
+def read_lines(path: StrPath, what: str) -> list[str]:
+    """The lines of a text file, of which `what` says what it holds; LF, CRLF or CR ends a line."""
+    with open_source(path) as source:
+        refuse_others(source, what)
+        text = io.TextIOWrapper(source.handle, "utf-8", "surrogateescape").read(MOST + 1)
+    if "\0" in text:
+        raise InputError(f"{source.label}: a binary file, not a list of {what}")
+    if len(text) > MOST:
+        raise InputError(
+            f"{source.label}: more than {MOST:,} characters of {what}; search a part at a time"
+        )
+    return text.split("\n")
+
+
+def read_names(path: StrPath, what: str) -> list[str]:
+    """The same lines, stripped, without blank ones and those that begin with `#`."""
+    lines = map(str.strip, read_lines(path, what))
+    return [line for line in lines if line and not line.startswith("#")]
+
+
 def read_list(path: str) -> list[str]:
     """The paths that a list names, one a line, relative to the current folder.
 
-    path: that of the list behind `@`, `-` for standard input. Blank lines and those that begin with
-    `#` are skipped. Raises InputError for a list that names none, or standard input.
+    path: that of the list behind `@`, `-` for standard input. Raises InputError for a list that
+    names none, or standard input.
     """
-    with open_source(path.removeprefix(LIST)) as source:
-        lines = [line.strip() for line in source.handle.read().splitlines()]
-        names = [os.fsdecode(line) for line in lines if line and not line.startswith(b"#")]
-    label = f"{LIST}{source.label}"
+    names = read_names(path.removeprefix(LIST), "genomes")
+    label = f"{LIST}{label_of(path.removeprefix(LIST))}"
     if not names:
         raise InputError(f"{label}: the list names no genome; write the path of one a line")
     if "-" in names:

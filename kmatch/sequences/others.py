@@ -19,7 +19,9 @@ from kmatch.sequences.files import (
     SAM,
     Source,
     StrPath,
+    label_of,
     open_source,
+    read_lines,
     refuse_others,
     seekable_copy,
 )
@@ -30,8 +32,7 @@ _NOTE = 200  # characters of Biopython's message that are shown
 _TWOBIT = (b"\x1a\x41\x27\x43", b"\x43\x27\x41\x1a")
 # The letters of each byte of 2bit.
 _FOURS = np.frombuffer(b"TCAG", np.uint8)[np.arange(256)[:, None] >> np.array([6, 4, 2, 0]) & 3]
-_HEADERS = (b"track", b"browser")  # the first word of lines of BED that are no regions
-_SHOWN = 60  # characters of a wrong cell
+_HEADERS = ("track", "browser")  # the first word of lines of BED that are no regions
 COMMENT = "#"  # begins a line of BED
 
 Parser = Callable[[Source], Iterator[Stretch]]
@@ -228,46 +229,36 @@ def read_regions(path: StrPath) -> list[Region]:
 
     Raises InputError for a file without regions, and for lines that are no BED.
     """
-    with open_source(path) as source:
-        regions = list(_regions(source))
+    label = label_of(path)
+    regions = list(_regions(read_lines(path, "regions"), label))
     if not regions:
         raise InputError(
-            f"{source.label}: no regions; write BED: a record's name, a tab, start, a tab and end"
+            f"{label}: no regions; write BED: a record's name, a tab, start, a tab and end"
         )
     return regions
 
 
-def _regions(source: Source) -> Iterator[Region]:
-    for number, line in enumerate(source.handle, 1):
-        line = line.strip(b"\r\n")
+def _regions(lines: list[str], label: str) -> Iterator[Region]:
+    for number, line in enumerate(lines, 1):
         # A record may be called so too: a tab follows its name.
-        if not line.strip() or line.split(b" ")[0] in _HEADERS:
+        if not line.strip() or line.split(" ")[0] in _HEADERS:
             continue
-        where = f"{source.label}: line {number}: "
-        cells = line.split(b"\t") if b"\t" in line else line.split()
-        if line.startswith(COMMENT.encode()) and not (b"\t" in line and _is_region(cells)):
+        name, *cells = line.split("\t") if "\t" in line else line.split()
+        sound = len(cells) > 1 and all(map(_is_position, cells[:2]))
+        if line.startswith(COMMENT) and not ("\t" in line and sound):
             continue
-        if len(cells) < 3:
+        where = f"{label}: line {number}: "
+        if not sound:
             raise InputError(
-                f"{where}{len(cells)} column{'s' if len(cells) > 1 else ''} of the 3 that BED has "
-                "at least; write a record's name, a tab, start, a tab and end"
+                f"{where}no region: write a record's name, a tab, start, counted from 0, a tab and "
+                "end; a line that is no region starts with '#'"
             )
-        name = cells[0].decode("utf-8", "surrogateescape")
-        start, end = (_position(cell, where) for cell in cells[1:3])
+        start, end = map(int, cells[:2])
         if start > end:
             raise InputError(f"{where}the region begins at {start} and ends before, at {end}")
         yield Region(name, start, end, where)
 
 
-def _is_region(cells: list[bytes]) -> bool:
-    return len(cells) > 2 and cells[1].isdigit() and cells[2].isdigit()
-
-
-def _position(cell: bytes, where: str) -> int:
-    if not cell.strip().isdigit() or int(cell) > MOST:
-        text = shown(cell.decode("utf-8", "replace"), _SHOWN)
-        raise InputError(
-            f"{where}'{text}' is no position; BED counts from 0, start and end are the second "
-            "and the third column, and a line that is no region starts with '#'"
-        )
-    return int(cell)
+def _is_position(cell: str) -> bool:
+    digits = cell.strip()
+    return digits.isdecimal() and len(digits) < 20 and int(digits) <= MOST

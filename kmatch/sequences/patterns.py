@@ -1,7 +1,6 @@
 """Panels of patterns: from Python, from the command line, and from files, read within limits."""
 
 import csv
-import io
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,12 +12,12 @@ import numpy as np
 from kmatch.arrays import Bytes, Ints, Longs, bounds_of, gather
 from kmatch.errors import InputError, listed, shown, warn
 from kmatch.sequences.alphabet import letter_masks, odd_letter
-from kmatch.sequences.files import StrPath, label_of, open_source, refuse_others
+from kmatch.sequences.files import StrPath, label_of, read_lines
 from kmatch.sequences.records import clean_names, first_word
 
 LONGEST = 1 << 24  # letters of a pattern
-MOST = 1 << 28  # characters of a file, all of which are kept in memory
 NAMES = ("name", "id")  # headers of a column of names, in any case
+COMMENTS = ("#", "track ", "browser ")  # what begins lines above the rows of BED, or between them
 _BED_NAME, _BED_STRAND, BED_SEQUENCE = 3, 5, 6  # columns, counted from 0
 Patterns = str | os.PathLike[str] | Mapping[str, str] | Iterable[str]  # see load_patterns
 
@@ -221,35 +220,20 @@ class Row(NamedTuple):
     line: int = 0
 
 
-def read_lines(path: StrPath, what: str) -> list[str]:
-    """The lines of a file of patterns, or of what it is called; LF, CRLF or CR ends a line."""
-    with open_source(path) as source:
-        refuse_others(source, what)
-        text = io.TextIOWrapper(source.handle, "utf-8", "surrogateescape").read(MOST + 1)
-    if "\0" in text:
-        raise InputError(f"{source.label}: a binary file, not a list of patterns")
-    if len(text) > MOST:
-        raise InputError(
-            f"{source.label}: more than {MOST:,} characters of {what}; search a part at a time"
-        )
-    return text.split("\n")
-
-
-def first_row(lines: list[str]) -> int:
-    """The index of the first line that is neither blank nor a comment; the number of lines
-    without one."""
-    rows = (at for at, line in enumerate(lines) if line.strip() and not is_comment(line))
-    return next(rows, len(lines))
+def cells_of(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of each line that is neither blank nor a comment."""
+    for number, line in enumerate(lines, 1):
+        if line.strip() and not line.startswith(COMMENTS):
+            yield number, [cell.strip() for cell in line.split("\t")]
 
 
 def rows_of(lines: list[str], label: str) -> Iterator[Row]:
     """The Rows of FASTA, of BED with sequences, or of text with a pattern a line."""
-    first = first_row(lines)
-    if first == len(lines):
-        return iter(())
-    if lines[first].startswith(">"):
-        return _fasta_rows(lines[first:], label, first + 1)
-    return _bed_rows(lines, label) if is_bed(lines[first]) else _plain_rows(lines, label)
+    for first, cells in cells_of(lines):
+        if cells[0].startswith(">"):
+            return _fasta_rows(lines[first - 1 :], label, first)
+        return (_bed_rows if is_bed(cells) else _plain_rows)(lines, label)
+    return iter(())
 
 
 def _fasta_rows(lines: list[str], label: str, first: int) -> Iterator[Row]:
@@ -268,22 +252,17 @@ def _fasta_rows(lines: list[str], label: str, first: int) -> Iterator[Row]:
 
 
 def _plain_rows(lines: list[str], label: str) -> Iterator[Row]:
-    for number, line in enumerate(lines, 1):
-        line = line.strip(" ")
-        if not line or line[0] == "#" or line.isspace():
-            continue
-        name, _, sequence = line.rpartition("\t")
-        if more := name.count("\t"):
+    for number, cells in cells_of(lines):
+        if len(cells) > 2:
             raise InputError(
-                f"{label}: line {number} has {more + 2} columns; "
+                f"{label}: line {number} has {len(cells)} columns; "
                 "write SEQUENCE, or NAME, a tab and SEQUENCE, or name a column by --column"
             )
-        yield Row(name.strip(), sequence.strip(), number)
+        yield Row(cells[0] if len(cells) > 1 else "", cells[-1], number)
 
 
-def is_bed(line: str) -> bool:
+def is_bed(cells: list[str]) -> bool:
     """Whether a line is BED with a sequence in its seventh column, as primer schemes have it."""
-    cells = line.split("\t")
     return (
         len(cells) > BED_SEQUENCE
         and all(cell.isdecimal() for cell in cells[1:3])
@@ -291,23 +270,15 @@ def is_bed(line: str) -> bool:
     )
 
 
-def is_comment(line: str) -> bool:
-    """Whether a line may stand above the rows of BED, or between them."""
-    return line.startswith(("#", "track ", "browser "))
-
-
 def _bed_rows(lines: list[str], label: str) -> Iterator[Row]:
     """The name is the fourth column, the sequence the seventh."""
-    for number, line in enumerate(lines, 1):
-        if is_comment(line) or not line.strip():
-            continue
-        if not is_bed(line):
+    for number, cells in cells_of(lines):
+        if not is_bed(cells):
             raise InputError(
                 f"{label}: line {number} is not like the lines before it: BED with a sequence in "
                 "column 7; complete the line, or leave it out"
             )
-        cells = line.split("\t")
-        yield Row(cells[_BED_NAME].strip(), cells[BED_SEQUENCE].strip(), number)
+        yield Row(cells[_BED_NAME], cells[BED_SEQUENCE], number)
 
 
 def _column_rows(lines: list[str], label: str, column: str) -> Iterator[Row]:

@@ -3,21 +3,21 @@
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
 from kmatch.arrays import Bools, Bytes, Ints, Longs
 from kmatch.errors import InputError, listed, shown, warn
-from kmatch.sequences.files import StrPath, label_of
+from kmatch.sequences.files import StrPath, label_of, read_lines
 from kmatch.sequences.patterns import (
+    COMMENTS,
     PatternSet,
     Row,
+    cells_of,
     checked_patterns,
-    first_row,
     is_bed,
-    is_comment,
-    read_lines,
     repeated_names,
     rows_of,
 )
@@ -160,13 +160,13 @@ def _of_pair(number: int, name: str, sides: Sequence[Side], where: str = "") -> 
 def _read(path: StrPath) -> PrimerPairs:
     """The primers of a file: a pair a line, FASTA, or BED as primer schemes have it."""
     lines, label = read_lines(path, "primers"), label_of(path)
-    at = first_row(lines)
-    fasta = lines[at:] and lines[at].startswith(">")
+    fasta = any(cells[0].startswith(">") for _, cells in islice(cells_of(lines), 1))
     if not fasta:  # blanks may part columns
         lines = [
-            line if "\t" in line or is_comment(line) else "\t".join(line.split()) for line in lines
+            line if "\t" in line or line.startswith(COMMENTS) else "\t".join(line.split())
+            for line in lines
         ]
-    if fasta or (lines[at:] and is_bed(lines[at])):
+    if fasta or any(is_bed(cells) for _, cells in islice(cells_of(lines), 1)):
         primers, names = _by_name(rows_of(lines, label), label)
     else:
         primers, names = _by_line(lines, label)
@@ -199,11 +199,8 @@ def _by_line(lines: list[str], label: str) -> tuple[list[_Primer], list[str]]:
     """Primers of a pair a line: its name and two sequences. Pairs that share a name stay apart."""
     primers: list[_Primer] = []
     names: list[str] = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip() or is_comment(line):
-            continue
+    for number, fields in cells_of(lines):
         where = f"{label}: line {number}"
-        fields = [field.strip() for field in line.split("\t")]
         if _is_header(fields) and not names:
             continue
         if len(fields) not in (3, 4):
