@@ -75,7 +75,7 @@ class VariantSearch:
                     number, record = next(records, (-1, None))
                     if record is None:
                         raise InputError(
-                            f"{source.label}: line {block.sites[0].line:,}: '{block.record}' "
+                            f"{source.label}: line {block.lines[0]:,}: '{block.record}' "
                             "comes before others in the genome; sort both in one order"
                         )
                     name = record.name

@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import product
+from itertools import chain, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from kmatch.arrays import Bytes, Words, bounds_of, gather
 from kmatch.errors import InputError, checked_count, listed, shown, warn
 from kmatch.sequences.files import Source, StrPath
 
-BLOCK, SITES = 1 << 24, 1 << 14  # bytes of a block's copies, and its sites, about
+BLOCK, SITES = 1 << 27, 1 << 17  # bytes of a block's copies, and its sites, about
 FOREVER = 1 << 62
 UNKNOWN = float("nan")
 _CONTIG = re.compile(rb"##contig=<.*?ID=([^,>]+)(?:.*?length=(\d+))?")
@@ -53,39 +53,38 @@ def load_variants(given: "Variants | StrPath | None") -> Variants | None:
     return some._replace(samples=samples, max_haplotypes=most)
 
 
-class Site(NamedTuple):
-    """A line of VCF: its number, POS from 0 on, its alleles, REF first, the frequency of each, NaN
-    where it is unknown, and the copies that may have each, uint64[n, W]."""
-
-    line: int
-    place: int
-    alleles: list[bytes]
-    af: list[float]
-    copies: Words
+# A line of VCF: its number, POS from 0 on, alleles, REF first, the frequency of each, NaN where it
+# is unknown, and the copies that may have each, uint64[n, W]. The garbage collector looks at tuples
+# like this only once.
+Site = tuple[int, int, tuple[bytes, ...], tuple[float, ...], Words]
 
 
 class Block:
     """Sites of one record, far from those of other blocks, with R alleles: the reference is the
     first of each site.
 
-    place: int64[S+1], POS from 0 on; behind: int64[S+1], where what its alleles replace ends, and
-    reach: with that of all before; these go on with FOREVER. first: int64[S+1], the reference's
-    row. site: int64[R]; start, end: int64[R], what an allele replaces, without letters in common;
-    size: int64[R], the letters in its place, gap: how many fewer these are; order: int64[R], in
-    which alleles come; af: float64[R]; copies: uint64[R, W], a bit for each that may have it.
+    lines: of the file; alleles: of all sites; refs: letters of the references, of which those of
+    each site are between bounds, int64[S+1]. place: int64[S+1], POS from 0 on; behind: int64[S+1],
+    where what its alleles replace ends, and reach: with that of all before; these go on with
+    FOREVER. first: int64[S+1], the reference's row. site: int64[R]; start, end: int64[R], what an
+    allele replaces, without letters in common; size: int64[R], the letters in its place, gap: how
+    many fewer these are; order: int64[R], in which alleles come; af: float64[R]; copies: uint64[R,
+    W], a bit for each that may have it.
     """
 
     def __init__(self, record: str, sites: list[Site]) -> None:
-        self.record, self.sites = record, sites
-        self.place = np.array([*(site.place for site in sites), FOREVER])
-        self.first = bounds_of([len(site.alleles) for site in sites])
+        self.lines, place, alleles, af, copies = zip(*sites, strict=True)
+        self.record, self.place = record, np.array([*place, FOREVER])
+        refs, self.alleles = [ref for ref, *_ in alleles], [*chain.from_iterable(alleles)]
+        self.refs, self.bounds = b"".join(refs), bounds_of([*map(len, refs)])
+        self.first = bounds_of([*map(len, alleles)])
         self.site = np.repeat(np.arange(len(sites)), np.diff(self.first))
-        self.af = np.array([af for site in sites for af in site.af])
-        self.copies = np.concatenate([site.copies for site in sites])
-        trimmed = [_trimmed(site.alleles[0], each) for site in sites for each in site.alleles]
+        self.af = np.array([*chain.from_iterable(af)])
+        self.copies = np.concatenate(copies)
+        trimmed = [_trimmed(some[0], each) for some in alleles for each in some]
         start, end, letters = zip(*trimmed, strict=True)
         self.start, self.end = self.place[self.site] + np.array([start, end])
-        self.size, self.letters = np.array(list(map(len, letters))), b"".join(letters)
+        self.size, self.letters = np.array([*map(len, letters)]), b"".join(letters)
         self.gap = np.maximum(self.end - self.start - self.size, 0)
         self.order = 2 * self.start + (self.start < self.end)  # an insertion comes first
         self.behind = np.append(np.maximum.reduceat(self.end, self.first[:-1]), FOREVER)
@@ -111,10 +110,9 @@ class Block:
 
     def name(self, row: int) -> str:
         """An allele as `chrom:pos:ref:alt`."""
-        at = int(self.site[row])
-        site = self.sites[at]
-        ref, alt = site.alleles[0], site.alleles[row - self.first[at]]
-        return f"{self.record}:{site.place + 1}:{_text(ref)}:{_text(alt)}"
+        site = self.site[row]
+        ref, alt = self.alleles[self.first[site]], self.alleles[row]
+        return f"{self.record}:{self.place[site] + 1}:{_text(ref)}:{_text(alt)}"
 
 
 class VariantReader:
@@ -185,11 +183,12 @@ class VariantReader:
         sites: list[Site] = []
         last, reach, most = "", 0, min(BLOCK // (2 * self._all.nbytes), SITES)
         for record, site in self._sites():
-            full = len(sites) >= most and site.place - reach >= apart
+            _, place, (ref, *_), *_ = site
+            full = len(sites) >= most and place - reach >= apart
             if sites and (record != last or full):
                 yield Block(last, sites)
                 sites, reach = [], 0
-            last, reach = record, max(reach, site.place + len(site.alleles[0]))
+            last, reach = record, max(reach, place + len(ref))
             sites.append(site)
         if sites:
             yield Block(last, sites)
@@ -261,7 +260,7 @@ class VariantReader:
                 copies[0] |= copies[row]
             alleles, af = [alleles[row] for row in rows], [af[row] for row in rows]
             copies = copies[rows]
-        return Site(self._number, place, alleles, af, copies) if rows[1:] else None
+        return (self._number, place, tuple(alleles), tuple(af), copies) if rows[1:] else None
 
     def _genotypes(self, cells: list[bytes], alleles: int) -> tuple[Words, list[int]]:
         """The copies that may have each allele, uint64[alleles, W], and how many in all samples
@@ -333,19 +332,16 @@ def _trimmed(ref: bytes, alt: bytes) -> tuple[int, int, bytes]:
 
 def check_reference(block: Block, letters: Bytes, label: str) -> None:
     """Raise InputError where a record, letters in any case, has another REF than a Block."""
-    refs = [site.alleles[0] for site in block.sites]
-    bounds = bounds_of([len(ref) for ref in refs])
-    there = gather(letters, block.place[:-1], bounds) & 0xDF  # in upper case
+    there = gather(letters, block.place[:-1], block.bounds) & 0xDF  # in upper case
     there[there == ord("U")] = ord("T")
-    stated = np.frombuffer(b"".join(refs), np.uint8)
+    stated = np.frombuffer(block.refs, np.uint8)
     # A genome may hide letters.
     known = np.isin(there, np.frombuffer(b"ACGT", np.uint8)) & (stated != ord("N"))
     if len(wrong := np.flatnonzero(known & (stated != there))):
-        number = int(np.searchsorted(bounds, wrong[0], side="right")) - 1
-        found = there[bounds[number] : bounds[number + 1]].tobytes().decode("latin-1")
-        site = block.sites[number]
+        site = int(np.searchsorted(block.bounds, wrong[0], side="right")) - 1
+        low, high = block.bounds[site : site + 2]
         raise InputError(
-            f"{label}: line {site.line:,}: REF of {block.record}:{site.place + 1:,} is "
-            f"{shown(_text(refs[number]))}, and the genome has {shown(found)} there; is the "
-            "file of another assembly?"
+            f"{label}: line {block.lines[site]:,}: REF of {block.record}:{block.place[site] + 1:,} "
+            f"is {shown(_text(block.refs[low:high]))}, and the genome has "
+            f"{shown(_text(there[low:high].tobytes()))} there; is the file of another assembly?"
         )
