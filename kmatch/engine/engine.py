@@ -11,17 +11,25 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Generic, NamedTuple, TypeVar
 
-from kmatch.arrays import Bytes, Longs, Words
+import numpy as np
+
+from kmatch.arrays import Bytes, Longs, Words, look_up
 from kmatch.engine.codes import Found
 from kmatch.engine.cpu.items import pack_items
 from kmatch.engine.geometry import Layout, Text
 from kmatch.engine.queries import DifferenceQuery, QueryArrays
-from kmatch.engine.types import Starts
+from kmatch.engine.types import LETTERS, Starts
 from kmatch.engine.workers import Workers
 from kmatch.jit.entries import entry
 from kmatch.threads import kernel_threads
 
 pack = entry("kmatch.engine.cpu.pack:pack", tuple[Longs, Bytes, Text])
+
+# By letter the first base of a set of several, the second, and so on; 0 where there is none.
+SETS = np.zeros((4, 256), np.uint8)
+for _mask in range(16):
+    _bases = [base for number, base in enumerate(b"ACGT") if _mask >> number & 1]
+    SETS[: len(_bases), LETTERS[_mask]] = _bases if len(_bases) > 1 else 0
 
 Result = TypeVar("Result")
 
@@ -45,7 +53,8 @@ class Engine(ABC):
     name: `cpu` or `cuda`; device: itself, `cpu` or `cuda:N`; threads: of the CPU, at most one a
     core, None for all cores; description: of the device and why it was chosen, for people; layout:
     the chunks that it is fastest with; capacity: the hit codes of a chunk that it has memory for;
-    queues: how many chunks it works on side by side; workers: its threads of the CPU.
+    queues: how many chunks it works on side by side; united: whether texts have letters for sets of
+    bases, each of which they match; workers: its threads of the CPU.
     """
 
     name: str
@@ -54,6 +63,7 @@ class Engine(ABC):
     layout: Layout
     capacity: int
     queues = 1
+    united = False
 
     def __init__(self, threads: int | None = None) -> None:
         self.cores = kernel_threads()
@@ -100,6 +110,12 @@ class Engine(ABC):
         """
         items = pack_items(text.words, text.plane_words)
         self.workers.run(pack, items, letters, text)
+        planes = text.planes[: 4 * text.plane_words]
+        for table in SETS if self.united else ():
+            if (some := look_up(letters, table)).any():
+                more = text._replace(planes=np.empty_like(planes))
+                self.workers.run(pack, items, some, more)
+                planes |= more.planes
 
     @abstractmethod
     def unite(self, text: Text, masks: Bytes) -> Text:

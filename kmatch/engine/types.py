@@ -7,7 +7,7 @@ import numpy as np
 from kmatch.arrays import Bytes, Longs, bounds_of
 from kmatch.engine.geometry import Text
 
-LETTERS = np.frombuffer(b"NACNGNNNTNNNNNNN", np.uint8)  # by mask; the text has no IUPAC letters
+LETTERS = np.frombuffer(b"NACMGRSVTWYHKDBX", np.uint8)  # by mask; sets in united texts alone
 COMPLEMENT = np.array([0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15], np.uint8)
 MATCH, MISMATCH = np.uint8(ord("=")), np.uint8(ord("X"))
 SKIP_TEXT, SKIP_PATTERN = np.uint8(ord("D")), np.uint8(ord("I"))

@@ -7,7 +7,7 @@ anchor is the first allele in the file, so that each is found beside one anchor.
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,36 +19,34 @@ FULL, NONE = ~np.uint64(0), np.uint64(0)  # words of copies
 LARGE = 1 << 22  # bytes of copies that are looked at together
 
 
-class Rule(NamedTuple):
-    """Letters on either side of an anchor that count, whether alleles before it do, and how many
-    haplotypes there may be around it."""
+def haplotypes_of(
+    block: Block, anchors: Longs, flank: int, before: bool, most: int, dense: Bools
+) -> Iterator[Longs]:
+    """Yield the haplotypes around alleles, int64[n, D]: the row of an anchor, and of alleles beside
+    it, -1 behind these.
 
-    flank: int
-    before: bool
-    most: int
-
-
-def haplotypes_of(block: Block, rule: Rule, dense: Bools) -> Iterator[Longs]:
-    """Yield the haplotypes around all alleles, int64[n, D]: the row of an anchor, and of alleles
-    beside it, -1 behind these. dense: bool[R], receives around which there are too many."""
-    anchors = np.flatnonzero(np.arange(len(block.site)) > block.first[block.site])
+    flank: letters on either side that count; before: whether alleles before the anchor do; dense:
+    bool[R], receives which anchors have more haplotypes than `most`.
+    """
     for first in range(0, len(anchors), TOGETHER):
         some = anchors[first : first + TOGETHER]
-        found = [*_around(block, some, rule, dense)]
+        found = [*_around(block, some, flank, before, most, dense)]
         parts = [part[~dense[part[:, 0]]] for part in found]
-        parts += _around(block, some[dense[some]], rule, None)
-        most, pad = max(part.shape[1] for part in parts), partial(np.pad, constant_values=-1)
-        yield np.concatenate([pad(part, ((0, 0), (0, most - part.shape[1]))) for part in parts])
+        parts += _around(block, some[dense[some]], flank, before, most, None)
+        width, pad = max(part.shape[1] for part in parts), partial(np.pad, constant_values=-1)
+        yield np.concatenate([pad(part, ((0, 0), (0, width - part.shape[1]))) for part in parts])
 
 
-def _around(block: Block, anchors: Longs, rule: Rule, dense: Bools | None) -> Iterator[Longs]:
+def _around(
+    block: Block, anchors: Longs, flank: int, before: bool, most: int, dense: Bools | None
+) -> Iterator[Longs]:
     """Yield haplotypes around anchors. Each goes on at one site after another, down from its own
     and then up from it, with every allele there that some of its copies may have.
 
     dense: as for `haplotypes_of`; None where a copy has one at a time of the alleles that it may be
     without.
     """
-    first, site = block.first, block.site[anchors] + (-1 if rule.before else 1)
+    first, site = block.first, block.site[anchors] + (-1 if before else 1)
     # Copies, and in the second of two planes those that have such an allele.
     planes = np.array([[FULL], [NONE]] if dense is None else [[FULL]])
     waiting: list[Any] = [(anchors[:, None], site, block.copies[anchors][:, None] & planes)]
@@ -62,14 +60,14 @@ def _around(block: Block, anchors: Longs, rule: Rule, dense: Bools | None) -> It
         own = block.site[rows[:, 0]]
         gap = np.where(rows < 0, 0, block.gap[rows])  # letters from behind come nearer
         below = block.site[rows] < own[:, None]
-        low = block.start[rows[:, 0]] - rule.flank - (gap * below).sum(axis=1)
-        high = block.end[rows[:, 0]] + rule.flank + (gap * ~below)[:, 1:].sum(axis=1)
+        low = block.start[rows[:, 0]] - flank - (gap * below).sum(axis=1)
+        high = block.end[rows[:, 0]] + flank + (gap * ~below)[:, 1:].sum(axis=1)
         site = np.where((site < own) & ((site < 0) | (block.reach[site] <= low)), own + 1, site)
         going = (site < own) | (block.place[site] < high)
         yield rows[~going]
         if dense is not None:
             counts = np.bincount(rows[:, 0] - anchors[0])
-            dense[anchors[0] :][: len(counts)] |= counts > rule.most
+            dense[anchors[0] :][: len(counts)] |= counts > most
             going &= ~dense[rows[:, 0]]
         if not going.any():
             continue

@@ -1,18 +1,32 @@
 """Hits that haplotypes make: those in windows of letters, of which the reference has none there."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Bools, Bytes, Longs, Objects, Words, bounds_of, distinct, gather, ranked
+from kmatch.arrays import (
+    Bools,
+    Bytes,
+    Longs,
+    Objects,
+    bounds_of,
+    distinct,
+    gather,
+    ranked,
+)
+from kmatch.engine.types import LETTERS
+from kmatch.engine.ways import MANY_GUIDES
 from kmatch.errors import InputError, warn
 from kmatch.genome import Genome, Genomes
+from kmatch.published.registry import ENGINE
 from kmatch.results.batches import HitBatch, Made, joined, no_hits
 from kmatch.results.output import open_output
-from kmatch.search.haplotypes import Rule, Windows, haplotypes_of
+from kmatch.search.chunks import NO_LETTERS
+from kmatch.search.haplotypes import Windows, haplotypes_of
 from kmatch.search.panel import pattern_distances
 from kmatch.search.query import Query
 from kmatch.search.rules import load_pams
@@ -21,6 +35,10 @@ from kmatch.sequences.files import check_readable, open_source
 from kmatch.sequences.records import Stretch
 from kmatch.sequences.variants import FOREVER, Block, VariantReader, Variants, check_reference
 
+KEPT = 1 << 10  # lists of samples, of which hits of many patterns share one
+MARGIN = 1 << 9  # letters around sites that are searched with them, which leaves fewer records
+MASKS = np.zeros(256, np.uint8)  # of letters of a united text
+MASKS[LETTERS], MASKS[ord("U")] = np.arange(16), 8
 FIELDS = b"sequence\tstart\tend\tallele\tothers\n"  # of the list of dense groups
 
 
@@ -48,6 +66,7 @@ class VariantSearch:
         if self._bulges:
             lengths = lengths + pattern_distances(query.patterns, query.k)
         self._longest = int(lengths.max()) + max(map(len, pams), default=0)  # letters of a hit
+        self._every_end = query._replace(report="ends") if self._bulges else query
         minima = self._bulges and (query.report or ("ends" if pams else "minima")) == "minima"
         # Whether an end is a minimum, the letters around it tell.
         self._flank = (3 if minima else 1) * self._longest - 1
@@ -60,14 +79,14 @@ class VariantSearch:
         given, regions, listed = self._given, self._search.regions, 0
         genome = self._search.genomes.genome(0)
         records = enumerate(genome.records())
-        number, name, letters = -1, "", np.zeros(0, np.uint8)  # of the record at hand
+        number, name, letters, united = -1, "", NO_LETTERS, NO_LETTERS  # of the record at hand
         listing = open_output(given.dense_groups or os.devnull)
         with open_source(given.vcf) as source, listing as log:
             lengths = dict(zip(genome.names, genome.lengths.tolist(), strict=True))
             reader = VariantReader(source, given, lengths)
             log.write(FIELDS)
+            carriers = lru_cache(KEPT)(partial(_carriers, reader.samples))
             most = given.max_haplotypes + 2 * len(reader.samples)
-            rule = Rule(self._flank, self._bulges, most)
             for block in reader.blocks(self._flank + 2):
                 if regions and block.record not in regions:
                     continue
@@ -79,13 +98,16 @@ class VariantSearch:
                             "comes before others in the genome; sort both in one order"
                         )
                     name = record.name
-                    letters = np.asarray(record.letters) if name == block.record else letters
+                    if name == block.record:
+                        letters = np.asarray(record.letters)
+                        united = letters & np.uint8(0xDF)
                 check_reference(block, letters, source.label)
                 parts = [no_hits()]
-                dense = np.zeros(len(block.site), np.bool_)
-                for haplotypes in haplotypes_of(block, rule, dense):
+                anchors, dense = self._anchors(block, united), np.zeros(len(block.site), np.bool_)
+                around = haplotypes_of(block, anchors, self._flank, self._bulges, most, dense)
+                for haplotypes in around:
                     windows = Windows(block, haplotypes, letters, self._flank)
-                    parts.append(self._lifted(block, windows, letters, reader.samples))
+                    parts.append(self._lifted(block, windows, letters, carriers))
                     for line in _dense_lines(block, haplotypes, dense):
                         log.write(line)
                         listed += 1
@@ -101,19 +123,70 @@ class VariantSearch:
                 "these. --dense-groups FILE lists them, and --max-haplotypes raises the limit"
             )
 
-    def _search_in(self, letters: Bytes, bounds: Longs, query: Query, aligned: Any) -> HitBatch:
+    def _anchors(self, block: Block, united: Bytes) -> Longs:
+        """The rows of alleles that a hit of some haplotype may have, int64[n].
+
+        One search finds a superset of these hits, in letters that stand for all those that single
+        letters of alleles replace: in the record, and around each other allele. Where two of these
+        may be in one hit, all alleles around count. united: the record in upper case, which gets
+        these letters.
+        """
+        most, removed = self._longest, block.end - block.start
+        single = (block.size == 1) & (removed == 1)
+        made = np.frombuffer(block.letters, np.uint8)[bounds_of(block.size)[:-1][single]]
+        for number, base in enumerate(b"ACGT"):
+            at = block.start[single][made == base]
+            united[at] = LETTERS[MASKS[united[at]] | 1 << number]
+        # Stretches around sites, and windows around the alleles that are no single letters.
+        low = np.maximum(block.place[:-1] - most - MARGIN, 0)
+        high = np.minimum(block.reach[:-1] + most + MARGIN, len(united))
+        apart = low[1:] > high[:-1]
+        low, high = low[np.append(True, apart)], high[np.append(apart, True)]
+        bounds, others = bounds_of(high - low), np.flatnonzero(~single & (block.size + removed > 0))
+        text = gather(united, low, bounds)
+        if len(others):
+            windows = Windows(block, others[:, None], united, most - 1)
+            text = np.concatenate([text, windows.letters])
+            bounds = np.concatenate([bounds, windows.bounds[1:] + bounds[-1]])
+        hits = self._search_in(text, bounds, self._every_end, False, united=True)
+        whole = hits.record < len(low)
+        begin = low[hits.record[whole]]
+        first = begin + np.minimum(hits.start, hits.end - most)[whole]
+        last = begin + np.maximum(hits.end, hits.start + most)[whole]
+        # Around such alleles that have hits, or two of which may be in one.
+        site = distinct(block.site[others])
+        near = block.place[site[1:]] - np.maximum.accumulate(block.behind[site])[:-1] <= most
+        met = block.site[others[hits.record[~whole] - len(low)]]
+        met = np.concatenate([met, site[:-1][near], site[1:][near]])
+        first = np.concatenate([first, block.place[met] - most])
+        last = np.concatenate([last, block.behind[met] + most])
+        change = np.bincount(np.searchsorted(block.reach, first, "right"), None, len(block.place))
+        change -= np.bincount(np.searchsorted(block.place, last), None, len(block.place))
+        kept = (np.cumsum(change) > 0)[block.site]
+        kept[block.first[:-1]] = False  # the reference
+        return np.flatnonzero(kept)
+
+    def _search_in(
+        self, letters: Bytes, bounds: Longs, query: Query, aligned: Any, united: bool = False
+    ) -> HitBatch:
         """The hits in records without names, side by side: bounds, int64[n+1]."""
         if len(bounds) < 2:
             return no_hits()
         stretch = Stretch([""] * (len(bounds) - 1), np.diff(bounds), letters)
         genomes = Genomes([Genome.of_stretches("windows of variants", [stretch])], named=False)
         run = self._search.run._replace(aligned=aligned, cluster=None)
-        return joined([no_hits(), *begin_search(query, genomes, run)])
+        if united:  # where one base a letter cannot be looked up
+            way = "sites" if len(query.patterns) >= MANY_GUIDES else "scan"
+            run = run._replace(algorithm=ENGINE, way=way)
+        search = begin_search(query, genomes, run)
+        search.engine.united = united
+        return joined([no_hits(), *search])
 
     def _lifted(
-        self, block: Block, windows: Windows, letters: Bytes, samples: list[str]
+        self, block: Block, windows: Windows, letters: Bytes, carriers: Callable[[bytes], str]
     ) -> HitBatch:
-        """The hits of windows that the reference has not, in its coordinates, of record 0."""
+        """The hits of windows that the reference has not, in its coordinates, of record 0;
+        carriers: gives the samples of copies."""
         run = self._search.run
         hits = self._search_in(windows.letters, windows.bounds, self._query, run.aligned)
         low, high, rows = windows.lifted(hits.record, hits.start, hits.end)
@@ -137,7 +210,7 @@ class VariantSearch:
         made = Made(
             _objects(",".join(map(block.name, each)) for each in alleles),
             np.array([block.af[each].min() for each in alleles], np.float64),
-            _objects(_carriers(each, samples) for each in copies),
+            _objects(carriers(each.tobytes()) for each in copies),
             np.where(there < 0, np.nan, there)[order],
         )
         (start, end, *_), record = places[order].T, np.zeros(len(order), np.int64)
@@ -152,11 +225,10 @@ class VariantSearch:
         size = np.minimum(at + self._longest, len(letters)) - low
         bounds = bounds_of(size)
         text = gather(letters, low, bounds)
-        query = self._query._replace(report="ends") if self._bulges else self._query
-        found = self._search_in(text, bounds, query, False)
+        found = self._search_in(text, bounds, self._every_end, False)
         ends = self._anchored(found.minus, found.start, found.end) + low[found.record]
         found = found.picked(np.flatnonzero(ends == at[found.record]))
-        kinds = 2 * len(query.patterns)
+        kinds = 2 * len(self._query.patterns)
         there = found.record * kinds + 2 * found.pattern + found.minus
         order = np.lexsort((found.distance, there))
         there, distance = there[order], found.distance[order].astype(np.int64)
@@ -180,9 +252,10 @@ def _dense_lines(block: Block, haplotypes: Longs, dense: Bools) -> Iterator[byte
         yield "\t".join(map(str, cells)).encode() + b"\n"
 
 
-def _carriers(copies: Words, samples: list[str]) -> str:
+def _carriers(samples: list[str], copies: bytes) -> str:
     """The samples of some copies, comma separated."""
-    which = np.flatnonzero(np.unpackbits(copies.view(np.uint8), bitorder="little")) // 2
+    flags = np.unpackbits(np.frombuffer(copies, np.uint8), bitorder="little")
+    which = np.flatnonzero(flags) // 2
     return ",".join(map(samples.__getitem__, distinct(which).tolist())) if samples else ""
 
 
