@@ -122,7 +122,9 @@ def test_melting_temperatures_of_sites():
         kmatch.assay(given, genome, 2, each="genome", device="cpu")
 
 
-@pytest.mark.parametrize("words", ["ForwardPrimer\tReversePrimer", "FP\tRP\tProbe", "F\tR"])
+@pytest.mark.parametrize(
+    "words", ["ForwardPrimer\tReversePrimer", "FP\tRP\tProbe", "F\tR", "P1\tP2", "sense\tantisense"]
+)
 def test_header_lines(words, tmp_path):
     (tmp_path / "assays").write_text(f"assay\t{words}\na\tACGTTGCAGT\tGGATTACCAG\n")
     assert load_pairs(tmp_path / "assays").names == ["a"]

@@ -10,6 +10,7 @@ import numpy as np
 
 from kmatch.arrays import Bools, Bytes, Ints, Longs
 from kmatch.errors import InputError, listed, shown, warn
+from kmatch.sequences.alphabet import IUPAC
 from kmatch.sequences.files import StrPath, label_of, read_lines
 from kmatch.sequences.patterns import (
     COMMENTS,
@@ -29,10 +30,6 @@ _ROLES = {"_F": FORWARD, "/1": FORWARD, "_LEFT": FORWARD, "_P": PROBE, "_PROBE":
 # Alternates are named `_LEFT_alt1`, or `_LEFT_1` as in newer schemes.
 _NAME = re.compile(
     r"(.+?)(?:(_[FRP]|/[12])(?:_alt\w*)?|(_LEFT|_RIGHT|_PROBE)(?:_alt\w*|_\d+)?)", re.IGNORECASE
-)
-# Words above the columns of a table of pairs, none of which is a sequence.
-_HEADER = re.compile(
-    r"forward|fw|left|rev|right|primer|oligo|seq|(?<![a-z])[fr]p?(?![a-z])", re.IGNORECASE
 )
 
 Side = str | Iterable[str]  # a primer, or its alternates
@@ -199,9 +196,9 @@ def _by_line(lines: list[str], label: str) -> tuple[list[_Primer], list[str]]:
     """Primers of a pair a line: its name and two sequences. Pairs that share a name stay apart."""
     primers: list[_Primer] = []
     names: list[str] = []
-    for number, fields in cells_of(lines):
+    for row, (number, fields) in enumerate(cells_of(lines)):
         where = f"{label}: line {number}"
-        if _is_header(fields) and not names:
+        if row == 0 and _is_header(fields):
             continue
         if len(fields) not in (3, 4):
             raise InputError(
@@ -216,5 +213,7 @@ def _by_line(lines: list[str], label: str) -> tuple[list[_Primer], list[str]]:
 
 
 def _is_header(fields: list[str]) -> bool:
-    """Whether a line names columns: its words are no sequences of bases."""
-    return len(fields) > 2 and all(map(_HEADER.search, fields[1:3]))
+    """Whether a line names columns: few letters of its words are bases, and some are no codes."""
+    words = "".join(fields[1:3]).upper()
+    odd = any(letter.isalnum() and letter not in IUPAC for letter in words)
+    return len(fields) > 2 and odd and 2 * sum(map(words.count, "ACGT")) <= len(words)
