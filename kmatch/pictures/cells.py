@@ -11,7 +11,7 @@ from kmatch.pictures import SCALE, WIDTH, label, new_figure, short
 from kmatch.pictures.tables import Table, Words
 
 MOST = 30  # names that have a row where hits are counted
-NAMED = 150  # rows or columns that each have their name
+NAMED = 1000, 150  # rows and columns that each have their name
 _ROW, _LOW_ROW = 0.19, 0.115  # inches, of rows that are few, and with a name that can be read
 _WIDE = 0.72  # of a picture's width that cells take
 
@@ -71,10 +71,11 @@ def draw_cells(axes: Any, cells: Cells) -> None:
     scale = LogNorm(0.5, most) if cells.counts else Normalize(0, most)
     values, style = np.ma.masked_invalid(cells.values), {"aspect": "auto", "cmap": SCALE}
     image = axes.imshow(values, norm=scale, interpolation="nearest", **style)
-    spaces = (cells.height, _WIDE * WIDTH)
+    spaces = cells.height, _WIDE * WIDTH
+    ways = spaces, NAMED, (axes.set_yticks, axes.set_xticks)
     sizes = []
-    for names, space, ticks in zip(cells, spaces, (axes.set_yticks, axes.set_xticks), strict=False):
-        step = -(-len(names) // NAMED)
+    for names, space, most, ticks in zip(cells, *ways, strict=False):
+        step = -(-len(names) // most)
         sizes.append(min(8, 72 * space / len(names) * step * 0.95))
         ticks(range(0, len(names), step), map(label, names[::step]), fontsize=sizes[-1])
     longest = max(map(len, cells.columns)) * sizes[1] / 72 * 0.6
