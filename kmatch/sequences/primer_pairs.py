@@ -215,5 +215,5 @@ def _by_line(lines: list[str], label: str) -> tuple[list[_Primer], list[str]]:
 def _is_header(fields: list[str]) -> bool:
     """Whether a line names columns: few letters of its words are bases, and some are no codes."""
     words = "".join(fields[1:3]).upper()
-    odd = any(letter.isalnum() and letter not in IUPAC for letter in words)
+    odd = any(letter.isalpha() and letter not in IUPAC for letter in words)
     return len(fields) > 2 and odd and 2 * sum(map(words.count, "ACGT")) <= len(words)
