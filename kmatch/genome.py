@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from threading import RLock
 from typing import Any, Self
+from zlib import crc32
 
 import numpy as np
 
@@ -384,6 +385,13 @@ class Genomes:
             if not os.path.isfile(path):  # a pipe cannot be opened twice
                 self._given[number] = given
         return given
+
+    @property
+    def identity(self) -> Any:
+        """What no other ones have: paths, and of those in memory names and letters."""
+        held = (each for each in self._given if isinstance(each, Genome) and not each.path)
+        records = (record for each in held for record in each.records())
+        return self.label, [(record.name, crc32(record.letters[:].tobytes())) for record in records]
 
     @property
     def expected_letters(self) -> int | None:

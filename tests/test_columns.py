@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import pickle
 import re
 import sys
 from pathlib import Path
@@ -128,6 +129,11 @@ def test_hits_are_joined(genome):
     assert [*both] == [*one, *other]
     assert both.cigar.tolist() == [*one.cigar, *other.cigar]
     assert [*(one + one)] == [*one, *one]
+    first, same, second = (kmatch.Genome.from_records([("r", f"ACGT{end}")]) for end in "CCT")
+    held, again, others = (kmatch.hamming(each, "ACGT", 1) for each in (first, same, second))
+    assert len(held + pickle.loads(pickle.dumps(again))) == 2 * len(held)
+    with pytest.raises(InputError, match="different genomes"):
+        held + others
     scored = kmatch.multi(genome, ["ACGTACA"], k=1, pam="NGG", score="cfd", device="cpu")
     plain = kmatch.multi(genome, ["ACGTACA"], k=1, pam="NGG", device="cpu")
     assert len((scored + scored).cfd) == 2 * len(scored)

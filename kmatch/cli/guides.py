@@ -73,7 +73,7 @@ def guides(given: Given) -> None:
 
     table = Guides((), given.k, "mit" in given.score)
     search.dress(table)
-    form = format_by_name(given.hits) or "bed"
+    form = format_by_name(given.hits, option="--hits") or "bed"
     search.aligned = bool(given.hits) and form != "bed"
     search.open_genomes(bool(given.vcf))
     target = Genome(given.target, keep=False)

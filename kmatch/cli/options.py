@@ -332,7 +332,7 @@ def format_of(given: Given, of_hits: bool = False, default: str = "bed") -> str:
     return form
 
 
-def format_by_name(output: str | None, of_hits: bool = False) -> str | None:
+def format_by_name(output: str | None, of_hits: bool = False, option: str = "-o") -> str | None:
     """The format that a file's suffix names."""
     if output is None or output == "-" or is_special(output):
         return None
@@ -344,8 +344,8 @@ def format_by_name(output: str | None, of_hits: bool = False) -> str | None:
     if suffix not in suffixes:
         known = " and ".join(", ".join(filter(None, suffixes)).rsplit(", ", 1))
         raise click.UsageError(
-            f"-o {output}: '{suffix}' names no format; {known} do, and these with "
-            ".gz or .zst; or give --format"
+            f"{option} {output}: '{suffix}' names no format; {known} do, and these with .gz or .zst"
+            + "; or give --format" * (option == "-o")
         )
     return suffixes[suffix]
 

@@ -282,7 +282,7 @@ class Hits(Placed[HitBatch, Hit]):
         InputError for other genomes.
         """
         mine, others = (
-            (hits.searched and hits.searched.label, hits.pam_first, "variants" in hits.tsv)
+            (hits.searched and hits.searched.identity, hits.pam_first, "variants" in hits.tsv)
             for hits in (self, other)
         )
         if mine != others:
