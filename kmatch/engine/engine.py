@@ -13,23 +13,17 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs, Words, look_up
+from kmatch.arrays import Bytes, Longs, Words
 from kmatch.engine.codes import Found
 from kmatch.engine.cpu.items import pack_items
 from kmatch.engine.geometry import Layout, Text
 from kmatch.engine.queries import DifferenceQuery, QueryArrays
-from kmatch.engine.types import LETTERS, Starts
+from kmatch.engine.types import SET, Starts
 from kmatch.engine.workers import Workers
 from kmatch.jit.entries import entry
 from kmatch.threads import kernel_threads
 
 pack = entry("kmatch.engine.cpu.pack:pack", tuple[Longs, Bytes, Text])
-
-# By letter the first base of a set of several, the second, and so on; 0 where there is none.
-SETS = np.zeros((4, 256), np.uint8)
-for _mask in range(16):
-    _bases = [base for number, base in enumerate(b"ACGT") if _mask >> number & 1]
-    SETS[: len(_bases), LETTERS[_mask]] = _bases if len(_bases) > 1 else 0
 
 Result = TypeVar("Result")
 
@@ -111,11 +105,12 @@ class Engine(ABC):
         items = pack_items(text.words, text.plane_words)
         self.workers.run(pack, items, letters, text)
         planes = text.planes[: 4 * text.plane_words]
-        for table in SETS if self.united else ():
-            if (some := look_up(letters, table)).any():
-                more = text._replace(planes=np.empty_like(planes))
-                self.workers.run(pack, items, some, more)
-                planes |= more.planes
+        sets = np.flatnonzero(letters >= SET) if self.united else ()
+        for number, base in enumerate(b"ACGT") if len(sets) else ():
+            some, more = np.zeros_like(letters), text._replace(planes=np.empty_like(planes))
+            some[sets] = (letters[sets] >> number & 1) * np.uint8(base)
+            self.workers.run(pack, items, some, more)
+            planes |= more.planes
 
     @abstractmethod
     def unite(self, text: Text, masks: Bytes) -> Text:

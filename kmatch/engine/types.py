@@ -7,7 +7,9 @@ import numpy as np
 from kmatch.arrays import Bytes, Longs, bounds_of
 from kmatch.engine.geometry import Text
 
-LETTERS = np.frombuffer(b"NACMGRSVTWYHKDBX", np.uint8)  # by mask; sets in united texts alone
+SET = 128  # and a mask: a letter that matches several bases, which united texts have alone
+LETTERS = np.arange(SET, SET + 16, dtype=np.uint8)  # by mask
+LETTERS[[0, 1, 2, 4, 8]] = np.frombuffer(b"NACGT", np.uint8)
 COMPLEMENT = np.array([0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15], np.uint8)
 MATCH, MISMATCH = np.uint8(ord("=")), np.uint8(ord("X"))
 SKIP_TEXT, SKIP_PATTERN = np.uint8(ord("D")), np.uint8(ord("I"))
