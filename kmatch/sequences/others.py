@@ -1,8 +1,12 @@
-"""Other files: genomes in 2bit and in GenBank, and regions in BED."""
+"""Other files: genomes in 2bit and in GenBank, which Biopython parses, and regions in BED."""
 
+import codecs
+import io
 import os
 import re
+import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
+from threading import Lock
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
@@ -23,6 +27,8 @@ from kmatch.sequences.files import (
 )
 from kmatch.sequences.records import Part, Stretch, stretch_of
 
+_ENDING = 1 << 10  # last bytes of a file that are examined; blank lines may be among them
+_NOTE = 200  # characters of Biopython's message that are shown
 _TWOBIT = (b"\x1a\x41\x27\x43", b"\x43\x27\x41\x1a")
 # The letters of each byte of 2bit.
 _FOURS = np.frombuffer(b"TCAG", np.uint8)[np.arange(256)[:, None] >> np.array([6, 4, 2, 0]) & 3]
@@ -153,43 +159,57 @@ class _TwoBit:
 
 
 def _genbank(source: Source) -> Iterator[Stretch]:
-    """Yield the records, each from LOCUS to `//`; what is cut or has fewer letters than it says is
-    damaged."""
-    number, name, size = 0, "", None
-    letters: list[bytes] | None = None
-    for line in source.handle:
-        if size is None:  # between records
-            if found := re.match(rb"LOCUS +(\S+).* (\d{1,19}) (bp|aa)\b", line):
-                name, size = found[1].decode("utf-8", "surrogateescape"), int(found[2])
-                letters = None
-            elif line.strip():
+    """Yield the records. Biopython meets damage with errors of any class or a warning."""
+    from Bio import BiopythonWarning, SeqIO
+    from Bio.Seq import UndefinedSequenceError
+
+    lines, name, number = _Ending(source.handle), "", 0
+    try:
+        records = SeqIO.parse(codecs.getreader("utf-8")(lines, "surrogateescape"), "genbank")
+        while True:
+            with _FILTERS, warnings.catch_warnings():
+                warnings.simplefilter("ignore", BiopythonWarning)
+                warnings.filterwarnings("error", message="Premature end|Expected sequence length")
+                record = next(records, None)
+            if record is None:
                 break
-        elif line.startswith(b"//"):
-            if letters is None:
-                raise InputError(
-                    f"{source.label}: record '{shown(name)}' holds no sequence; "
-                    "download the file with its sequence"
-                )
-            text = np.frombuffer(b"".join(letters).upper(), np.uint8)
-            if len(text) != size:
-                break
-            number, size = number + 1, None
-            check_letters((source.label, number, name), text)
-            yield stretch_of(name, text)
-        elif line.startswith(b"ORIGIN"):
-            letters = []
-        elif line.startswith((b"ACCESSION ", b"VERSION ")):
-            words = line.decode("utf-8", "surrogateescape").split()
-            name = words[1] if words[1:] else name
-        elif letters is not None:
-            letters.append(line[10:].translate(None, b" \r\n"))
-    else:
-        if size is None:
-            return
-    raise InputError(
-        f"{source.label}: damaged or cut genbank file, in record {number + 1}; copy or download it "
-        "again"
-    )
+            name, number = record.id, number + 1
+            letters = np.frombuffer(bytes(record.seq), np.uint8)
+            check_letters((source.label, number, name), letters)
+            yield stretch_of(name, letters)
+    except UndefinedSequenceError as error:
+        raise InputError(
+            f"{source.label}: record '{shown(name)}' holds no sequence; "
+            "download the file with its sequence"
+        ) from error
+    except InputError:
+        raise
+    except Exception as error:
+        reason = shown(str(error), _NOTE)
+        raise InputError(
+            f"{source.label}: damaged or cut genbank file ({reason}); copy or download it again"
+        ) from error
+    # Biopython accepts a file that is cut in the first line of a record.
+    if not lines.ending.rstrip().endswith(b"\n//"):
+        raise InputError(
+            f"{source.label}: the genbank file is cut, since it does not end with '//'; "
+            "copy or download it again"
+        )
+
+
+class _Ending(io.RawIOBase):
+    """A handle that remembers the last bytes read from it."""
+
+    def __init__(self, handle: io.BufferedReader) -> None:
+        self._handle, self.ending = handle, b""
+
+    def read(self, size: int = -1, /) -> bytes:
+        data = self._handle.read(size)
+        self.ending = (self.ending + data)[-_ENDING:]
+        return data
+
+
+_FILTERS = Lock()  # the process has one list of warning filters, and threads may read side by side
 
 
 class Region(NamedTuple):
