@@ -1,6 +1,6 @@
 """Queries as flat arrays, the form in which kernels on every device read them."""
 
-from functools import lru_cache
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -16,11 +16,9 @@ from kmatch.arrays import (
     bounds_of,
     look_up,
     offsets_in_rows,
-    ranked,
 )
 
 LOOK_EVERY = 4
-BASES_OF = np.array([mask.bit_count() for mask in range(16)], np.uint8)  # bases in a mask
 RARE = 2e-5  # chance of a lane to be within k below which it pays to ask whether any lane is
 
 
@@ -48,42 +46,15 @@ def window_arrays(
     the letters of each window begin; none is empty; exact: bool[L], the letters that have to match;
     shifts: int32[L], how far each is from the window's start, None where all letters are there.
     """
-    lengths, place = np.diff(bounds), offsets_in_rows(bounds)
-    shifts = place if shifts is None else shifts
-    more = _more_bases(masks, bounds, exact)
-    if not exact.any():
-        return _lay_out(masks, shifts, bounds, (lengths, lengths + more), k)
-    counted = np.diff(np.cumsum(~exact, dtype=np.int32)[bounds[1:] - 1], prepend=0)
-    first = place < np.repeat(counted.astype(np.int32), lengths)
-    arranged, offsets = np.empty_like(masks), np.empty_like(shifts)
-    arranged[first], offsets[first] = masks[~exact], shifts[~exact]
-    arranged[~first], offsets[~first] = masks[exact], shifts[exact]
-    return _lay_out(arranged, offsets, bounds, (counted, counted + more), k)
-
-
-def _more_bases(masks: Bytes, bounds: Longs, exact: Bools) -> Longs:
-    """The bases for which the counted letters of each window stand beyond one each, int64[Q]."""
-    others = np.flatnonzero((look_up(masks, BASES_OF) != 1) & ~exact)
-    window = np.searchsorted(bounds, others, side="right") - 1
-    more = np.bincount(window, BASES_OF[masks[others]] - 1.0, minlength=len(bounds) - 1)
-    return more.astype(np.int64)
-
-
-def _lay_out(
-    masks: Bytes, shifts: Ints, bounds: Longs, counts: tuple[Longs, Longs], k: int
-) -> QueryArrays:
-    """The QueryArrays of letters side by side.
-
-    counts: int64[Q] each: how many letters of a query are counted, which come first, and how many
-    bases they stand for.
-    """
+    lengths = counted = np.diff(bounds)
+    shifts = offsets_in_rows(bounds) if shifts is None else shifts
+    if exact.any():  # counted letters come first
+        order = np.argsort(2 * np.repeat(np.arange(len(lengths)), lengths) + exact, kind="stable")
+        masks, shifts = masks[order], shifts[order]
+        counted = np.add.reduceat(~exact, bounds[:-1], dtype=np.int64)
     planes, plane_of = _planes_of(masks)
-    counted, bases = counts
-    most = 1 + int(bases.max(initial=0))
-    kinds, kind = ranked(counted * most + bases)
-    looks = [first_look(*divmod(pair, most), k) for pair in kinds.tolist()]
     starts = bounds[:-1]
-    look = starts + np.array(looks, np.int64)[kind]
+    look = starts + [first_look(letters, k) for letters in counted.tolist()]
     table = np.stack([starts, starts + counted, bounds[1:], look], axis=1)
     return QueryArrays(plane_of, shifts, table, planes[4:])
 
@@ -97,18 +68,14 @@ def _planes_of(masks: Bytes) -> tuple[Bytes, Planes]:
     return planes, look_up(masks, plane_of).view(np.int8)
 
 
-@lru_cache(maxsize=4096)
-def first_look(letters: int, bases: int, k: int) -> int:
-    """Letters after which a random text is within k so rarely that looking pays.
-
-    bases: how many the letters stand for together; all letters are taken to be alike.
-    """
-    matching = bases / (4 * letters) if letters else 1.0
+@cache
+def first_look(letters: int, k: int) -> int:
+    """Letters, single bases, after which a random text is within k so rarely that looking pays."""
     chance = np.zeros(k + 1)  # of 0 … k mismatches so far
     chance[0] = 1
     for count in range(1, letters + 1):
-        chance[1:] = chance[1:] * matching + chance[:-1] * (1 - matching)
-        chance[0] *= matching
+        chance[1:] = chance[1:] / 4 + chance[:-1] * 3 / 4
+        chance[0] /= 4
         if count % LOOK_EVERY == 0 and chance.sum() < RARE:
             return count
     return letters

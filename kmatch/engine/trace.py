@@ -1,9 +1,9 @@
 """What stands beside anchored ends, and tracebacks: other ends, and the columns of alignments.
 
-Where k alone bounds an alignment, words say for each diagonal of the matrix of pattern × text where
-the two differ. How far a diagonal leads with e differences follows from its neighbours with e − 1
-(Landau and Vishkin 1989, from the far end on), and decides each step. With as many mismatches on
-the main diagonal as differences in all, that diagonal is the alignment.
+Where k alone bounds an alignment, how far a diagonal of the matrix of pattern × text leads with e
+differences follows from its neighbours with e − 1 (Landau and Vishkin 1989, from the far end on),
+and decides each step. With as many mismatches on the main diagonal as differences in all, that
+diagonal is the alignment.
 
 Where constraints bind, the matrix has a column for each state (see States) instead of each text
 letter: a state and the pattern letters used so far determine the next text letter.
@@ -11,19 +11,9 @@ letter: a state and the pattern letters used so far determine the next text lett
 A diagonal step is preferred to a deletion, and a deletion to an insertion, from the anchor on.
 """
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
-from kmatch.engine.cpu.vectors import (
-    NONE,
-    bits_where,
-    highest,
-    lowest,
-    pointer,
-    popcount,
-    word_at,
-)
+from kmatch.engine.cpu.vectors import pointer
 from kmatch.engine.letters import decode
 from kmatch.engine.types import COMPLEMENT, LETTERS, MATCH, MISMATCH, SKIP_PATTERN, SKIP_TEXT
 from kmatch.engine.workers import SLAB
@@ -33,15 +23,6 @@ from kmatch.jit.kernels import inlined, kernel
 NO_PAM = -1
 NEVER = np.int64(1 << 40)
 READ_AS = np.stack([LETTERS, LETTERS[COMPLEMENT]])  # by strand and mask
-
-
-@inlined
-def largest(numbers):
-    """The largest of an array of integers, 0 if all are smaller."""
-    most = 0
-    for number in numbers:
-        most = max(most, number)
-    return most
 
 
 @inlined
@@ -101,12 +82,12 @@ def _pam_beside(view, constraints, query, position, step, letters):
 
 @inlined
 def _read_pattern(search, query, pattern):
-    """The masks of a pattern from its anchored end on, written to `pattern`."""
+    """Write the masks of a pattern from its anchored end on to `pattern`; returns how many."""
     letters, begins, _, bases = search.reading
     begin, end = begins[query], begins[query + 1]
     for i in range(end - begin):
         pattern[i] = bases[letters[end - 1 - i]]
-    return pattern[: end - begin]
+    return end - begin
 
 
 @kernel
@@ -136,58 +117,6 @@ def stand_beside(work, view, search, constraints, ends, stands):
         slab = next_item(work)
 
 
-class Diagonals(NamedTuple):
-    """What a thread aligns with where k alone bounds alignments, pointers.
-
-    letters: uint8, the text's masks as the pattern is read; words: uint64, the text's letters as
-    bits, `width` words for each base, and behind them the pattern's rows that differ on each
-    diagonal; reached: int64, `across` for each number of differences.
-    """
-
-    letters: Any
-    words: Any
-    width: int
-    reached: Any
-    across: int
-
-
-@inlined
-def _compare(pattern, shift, blocks, memory, to):
-    """Note in the words from `to` on which rows differ from the text `shift` letters further on.
-
-    pattern: (table, begin) of its Profile; rows behind its last one differ.
-    """
-    (table, begin), words, width = pattern, memory.words, memory.width
-    for b in range(blocks):
-        same = NONE
-        for base in range(4):
-            here = word_at(words, 64 * (base * width + b) + shift)
-            same |= table[begin + (blocks << base) + b] & here
-        words[to + b] = ~same
-
-
-@inlined
-def _climb(words, at, row, rows):
-    """The first row from `row` on that differs by the words from `at` on, `rows` for none."""
-    while row < rows:
-        left = words[at + (row >> 6)] >> np.uint64(row & 63)
-        if left != NONE:
-            return row + lowest(left)
-        row = (row | 63) + 1
-    return rows
-
-
-@inlined
-def _descend(words, at, row):
-    """The row behind the last one before `row` that differs, 0 for none."""
-    while row > 0:
-        left = words[at + ((row - 1) >> 6)] << np.uint64(-row & 63)
-        if left != NONE:
-            return row - 63 + highest(left)
-        row = (row - 1) & ~63
-    return 0
-
-
 @inlined
 def _put(ops, to, column, op):
     """Write a step; to: (index, step): where that from the anchor on goes, and those behind it."""
@@ -195,73 +124,64 @@ def _put(ops, to, column, op):
 
 
 @kernel
-def _fill_reached(memory, m, shown, distance):
-    """Fill `reached`, at e·across + distance + o: the most pattern letters, counted from the
-    far end, that e differences suffice for on the diagonal that o more text letters than others
-    lead to; negative where the text has too few. shown: letters of the text."""
-    _, words, width, reached, across = memory
-    blocks = (m + 63) >> 6
+def _fill_reached(pattern, m, text, shown, distance, reached):
+    """Fill `reached`, at e·(2·distance + 1) + distance + o: the most pattern letters, counted from
+    the far end, that e differences suffice for on the diagonal that o more text letters than others
+    lead to; negative where the text has too few. Arguments as for `_walk_freely`."""
+    across = 2 * distance + 1
     for e in range(distance):
         for d in range(e, 2 * distance - e + 1):
-            row = 0 if d - distance <= shown - m else -NEVER
+            shift = m + d - distance
+            row = 0 if shift <= shown else -NEVER
             if e > 0:
                 at = (e - 1) * across + d
-                row = max(reached[at] + 1, reached[at + 1], reached[at - 1] + 1)
+                row = min(max(reached[at] + 1, reached[at + 1], reached[at - 1] + 1), m)
             if row >= 0:
-                row = _climb(words, 4 * width + d * blocks, row, m)
+                most = min(m, shift)
+                while row < most and pattern[m - 1 - row] & text[shift - 1 - row]:
+                    row += 1
             reached[e * across + d] = row
 
 
 @kernel
-def _walk_freely(pattern, m, shown, distance, memory, ops, to):
+def _walk_freely(pattern, m, text, shown, distance, reached, ops, to):
     """Write the steps of the best alignment from its anchor on; returns (text letters, columns).
 
-    pattern: (table, begin) of its Profile, m its letters; memory: Diagonals, with `shown` letters
-    of the text; ops, to: see `_put`, with matches everywhere.
+    pattern, text: pointers to m and to `shown` masks, from the anchor on; reached: a pointer to
+    int64, memory; ops, to: see `_put`, with matches everywhere.
     """
-    letters, words, width, reached, across = memory
-    if distance == 0:
+    differ = 0 if shown >= m else m
+    for i in range(min(m, shown)):
+        differ += pattern[i] & text[i] == 0
+    if differ == distance:  # nothing is to be gained by gaps
+        for i in range(m):
+            if pattern[i] & text[i] == 0:
+                _put(ops, to, i, MISMATCH)
         return m, m
-    blocks, wrong = (m + 63) >> 6, 4 * width
-    for w in range((m + 2 * distance) // 64 + 2):
-        for base in range(4):
-            words[base * width + w] = bits_where(letters, 64 * w, 1 << base)
-    _compare(pattern, distance, blocks, memory, wrong)
-    differ = m - 64 * blocks
-    for b in range(blocks):
-        differ += popcount(words[wrong + b])
-    if differ == distance and shown >= m:  # nothing is to be gained by gaps
-        row = _descend(words, wrong, m)
-        while row > 0:
-            _put(ops, to, m - row, MISMATCH)
-            row = _descend(words, wrong, row - 1)
-        return m, m
-    for d in range(2 * distance + 1):
-        _compare(pattern, 2 * distance - d, blocks, memory, wrong + d * blocks)
-    _fill_reached(memory, m, shown, distance)
-    row, d, column = m, distance, 0
+    _fill_reached(pattern, m, text, shown, distance, reached)
+    i = at = column = 0  # letters used, of the pattern and of the text
     for e in range(distance - 1, -2, -1):
-        below = _descend(words, wrong + d * blocks, row)
-        row, column = below, column + row - below
-        if row == 0:
-            return m + d - distance, column
-        inside, at = m - row + d - distance < shown, e * across + d
+        while i < m and at < shown and pattern[i] & text[at]:
+            i, at, column = i + 1, at + 1, column + 1
+        if i == m:
+            return at, column
         if e < 0:
             break
-        if inside and reached[at] >= row - 1:
+        rest, beside = m - i, e * (2 * distance + 1) + distance + at - i
+        if at < shown and reached[beside] >= rest - 1:
             _put(ops, to, column, MISMATCH)
-            row -= 1
-        elif inside and reached[at + 1] >= row:
+            i, at = i + 1, at + 1
+        elif at < shown and reached[beside + 1] >= rest:
             _put(ops, to, column, SKIP_TEXT)
-            d += 1
-        elif reached[at - 1] >= row - 1:
+            at += 1
+        elif reached[beside - 1] >= rest - 1:
             _put(ops, to, column, SKIP_PATTERN)
-            row, d = row - 1, d - 1
+            i += 1
         else:
             break
         column += 1
-    for i in range(m):
-        _put(ops, to, i, SKIP_PATTERN)  # the text is not what the distance was found in
+    for row in range(m):
+        _put(ops, to, row, SKIP_PATTERN)  # the text is not what the distance was found in
     return 0, m
 
 
@@ -354,7 +274,7 @@ def constrained_distances(work, view, search, constraints, ends):
         for h in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
             query, position = queries[h], positions[h]
             step = 1 if search.reading.backward[query] else -1
-            k, wanted = search.limits[query], _read_pattern(search, query, pattern)
+            k, wanted = search.limits[query], pattern[: _read_pattern(search, query, pattern)]
             text = letters[: min(len(wanted) + k, (limits[h] - position) * step + 1)]
             read_view(view, position, step, len(text), text)
             if not _fill_spare(constraints, wanted, text, k, spare):
@@ -390,13 +310,11 @@ def trace(work, view, search, constraints, ends, traced, columns):
     bound = constraints.near > 0 or constraints.far > 0 or states.apart
     beside, pattern = np.empty(constraints.pams.shape[2], np.uint8), np.empty(rows, np.uint8)
     spare = np.empty((rows + 1 if bound else 0, len(states.offset)), np.int64)
-    width, across = (rows + 2 * k) // 64 + 2, 2 * k + 1
-    letters, steps = np.zeros(64 * width, np.uint8), np.empty(2 * rows + k, np.uint8)
-    words = np.empty(4 * width + across * ((rows + 63) >> 6), np.uint64)
-    reached = np.empty(k * across, np.int64)
+    letters, steps = np.empty(rows + k, np.uint8), np.empty(2 * rows + k, np.uint8)
+    reached = np.empty(k * (2 * k + 1), np.int64)
     slab = next_item(work)
     while slab >= 0:
-        memory = (beside, pattern, spare), (letters, steps, words, reached), (width, across)
+        memory = (beside, pattern, letters, steps), (spare, reached)
         given = bound, memory, ends, traced, columns
         _trace_some(slab * SLAB, view, search, constraints, *given)
         slab = next_item(work)
@@ -405,19 +323,18 @@ def trace(work, view, search, constraints, ends, traced, columns):
 @kernel
 def _trace_some(begin, view, search, constraints, bound, memory, ends, traced, columns):
     """The same of the ends of a slab; bound: whether constraints bind; memory outlives this."""
-    (beside, pattern, spare), (letters, steps, words, reached), (width, across) = memory
+    (beside, pattern, letters, steps), (spare, reached) = memory
     positions, queries, distances, limits = ends
     others, sizes, pam_sizes = traced
     op_ends, ops, text_ends, out = columns
-    begins, backward, profile = search.reading.begins, search.reading.backward, search.profile
-    free = Diagonals(pointer(letters, 0), pointer(words, 0), width, pointer(reached, 0), across)
+    begins, backward = search.reading.begins, search.reading.backward
+    wanted, text, paths = pointer(pattern, 0), pointer(letters, 0), pointer(reached, 0)
     leads = constraints.leads
     for h in range(begin, min(begin + SLAB, len(positions))):
         query, position, distance = queries[h], positions[h], distances[h]
         step = 1 if backward[query] else -1
         m = begins[query + 1] - begins[query]
-        length = m + distance
-        shown = min(length, (limits[h] - position) * step + 1)
+        shown = min(m + distance, (limits[h] - position) * step + 1)
         wide = 0
         if len(constraints.sizes) > 0:
             pam = _pam_beside(view, constraints, query, position, step, beside)
@@ -428,20 +345,16 @@ def _trace_some(begin, view, search, constraints, bound, memory, ends, traced, c
             for i in range(op_ends[h], op_ends[h + 1]):
                 here[i] = MATCH
             to = (op_ends[h] + wide, 1) if leads else (op_ends[h + 1] - 1 - wide, -1)
-        if bound:
-            text = letters[:shown]
+        used = count = m
+        if bound or distance > 0:
+            _read_pattern(search, query, wanted)
             read_view(view, position, step, shown, text)
-            wanted = _read_pattern(search, query, pattern)
-            _fill_spare(constraints, wanted, text, distance, spare)
-            used, count = _walk_within(constraints, wanted, text, spare, here, to)
-        else:
-            if distance > 0:
-                for i in range(length - shown):
-                    free.letters[i] = 0
-                text_at = pointer(letters, length - shown)
-                read_view(view, position + step * (shown - 1), -step, shown, text_at)
-            sought = pointer(profile.table, 0), profile.begins[query]
-            used, count = _walk_freely(sought, m, shown, distance, free, here, to)
+        if bound:
+            within = pattern[:m], letters[:shown]
+            _fill_spare(constraints, *within, distance, spare)
+            used, count = _walk_within(constraints, *within, spare, here, to)
+        elif distance > 0:
+            used, count = _walk_freely(wanted, m, text, shown, distance, paths, here, to)
         others[h], sizes[h] = position + step * (used - 1), count + wide
         pam_sizes[h] = wide
         if len(op_ends) > 0:

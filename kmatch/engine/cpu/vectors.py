@@ -149,12 +149,6 @@ def _count_zeros(builder, word):
 
 
 lowest = _of_word(_count_zeros, types.int64)  # number of the lowest set bit, of which there is one
-highest = _of_word(
-    lambda builder, word: builder.sub(
-        ir.Constant(word.type, 63), builder.ctlz(word, ir.Constant(ir.IntType(1), 1))
-    ),
-    types.int64,
-)
 popcount = _of_word(lambda builder, word: builder.ctpop(word), types.int64)
 reverse_bits = _of_word(lambda builder, word: builder.bitreverse(word), types.uint64)
 
