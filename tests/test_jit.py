@@ -97,18 +97,22 @@ def test_a_read_only_installation_serves_until_it_is_upgraded(site, tmp_path):
         assert run(site, unprivileged=True, **home)[:2] == (71, "[]")
 
 
-def test_where_nothing_can_be_written_searches_go_on(site):
+def test_where_nothing_can_be_written_searches_go_on(site, tmp_path):
     """With one warning, which names the folder and the variable that helps."""
-    homes = {"HOME": "/proc/nothing", "XDG_CACHE_HOME": "/proc/nothing"}
-    with read_only(site):
-        said = run(site, unprivileged=True, **homes)
-        told = unprivileged("info", cwd=site, env=os.environ | homes | {"PYTHONPATH": str(site)})
-    for each in (said, run(site, NUMBA_CACHE_DIR="/proc/nothing")):
+    closed, said = tmp_path / "closed", [run(site, NUMBA_CACHE_DIR="/proc/nothing")]
+    closed.mkdir(mode=0)
+    for home in ("/proc/nothing", str(closed)):
+        homes = {"HOME": home, "XDG_CACHE_HOME": home}
+        environment = os.environ | homes | {"PYTHONPATH": str(site)}
+        with read_only(site):
+            said.append(run(site, unprivileged=True, **homes))
+            told = unprivileged("info", cwd=site, env=environment)
+        assert (told.status, told.err) == (0, b"")
+    for each in said:
         assert each[:2] == (21, COMPILED)
         assert each.warnings.count("Warning") == 1 and each.folder in each.warnings
         assert "each process compiles them again" in each.warnings
         assert "NUMBA_CACHE_DIR" in each.warnings
-    assert (told.status, told.err) == (0, b"")
 
 
 def test_a_user_needs_no_home(monkeypatch):

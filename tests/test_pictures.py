@@ -282,6 +282,14 @@ def test_the_command(file, tmp_path):
     assert not (tmp_path / "a.png").exists()
 
 
+def test_the_command_needs_no_home(file, tmp_path):
+    known = {name: value for name, value in os.environ.items() if name != "MPLCONFIGDIR"}
+    homeless = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"), "/proc/nothing")
+    environment = known | homeless | {"TMPDIR": str(tmp_path)}
+    told = process("plot", file, "-o", tmp_path / "a.svg", env=environment)
+    assert (told.status, told.out, told.err) == (0, b"", b"")
+
+
 def test_python(found):
     rows = call(kmatch.hamming, GENOME, TEXT[100:120], 4)
     figure = rows.plot()

@@ -131,8 +131,11 @@ def plot(given: Given) -> None:
     if given.table == genome == "-":
         raise click.UsageError("only one of TABLE and --genome can be standard input")
     check_outputs((given.table, genome), {"-o": output})
+    import logging
+
     from kmatch.pictures import load_figure, write_figure
 
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it warns where there is no home
     load_figure("kmatch plot")  # now, not after a long table
     from kmatch.pictures.tables import read_table
 

@@ -150,5 +150,7 @@ def describe_machine() -> Iterator[tuple[str, str]]:
 
 
 def _describe_kernels(folder: Path) -> str:
-    sizes = [file.stat().st_size for file in folder.glob("*.kernel")]
+    sizes: list[int] = []
+    with suppress(OSError):  # none yet, or in somebody else's home
+        sizes += [file.stat().st_size for file in folder.iterdir() if file.suffix == ".kernel"]
     return f"{folder} ({len(sizes)} kernels, {sum(sizes) / 1e6:.1f} MB)"
