@@ -11,7 +11,8 @@ from support.searches import batches, hooked
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.workers import SLAB
-from kmatch.results.limit import Closest
+from kmatch.results.batches import joined
+from kmatch.results.limit import limited
 from kmatch.search import scan
 from kmatch.search.scan import Scanner
 from kmatch.sequences.patterns import load_patterns
@@ -152,8 +153,12 @@ def test_what_fails_ahead_is_raised_behind_the_hits_before(monkeypatch):
 @pytest.mark.parametrize("most", [1, 10])
 def test_the_memory_of_a_limit_goes_by_what_is_kept(most, monkeypatch):
     monkeypatch.setattr("kmatch.results.limit.FEW", 1)
-    hits, limit = hooked("edit", GENOME, PANEL, 2, chunk_length=99), Closest(len(PANEL), most)
-    for batch in hits.batches * 3:
-        limit.add(batch)
-        assert sum(map(len, limit._parts)) <= 2 * most * len(PANEL)
-    assert sum(len(part.names) for part in limit.kept()) <= most * len(PANEL)
+    hits, sizes = hooked("edit", GENOME, PANEL, 2, chunk_length=99), []
+    monkeypatch.setattr(
+        "kmatch.results.limit.joined",
+        lambda parts: sizes.append(sum(map(len, parts))) or joined(parts),
+    )
+    with pytest.warns(UserWarning, match="limit keeps"):
+        kept = list(limited(hits.batches * 3, load_patterns(PANEL), most))
+    assert max(sizes) <= 3 * most * len(PANEL)  # kept, as many that wait, and the last batch
+    assert sum(len(part.names) for part in kept) <= most * len(PANEL)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kmatch import __version__
-from kmatch.arrays import bounds_of
+from kmatch.arrays import Longs, bounds_of
 from kmatch.errors import checked_count, warn
-from kmatch.results.batches import HitBatch, joined
+from kmatch.results.batches import HitBatch, joined, no_hits
 from kmatch.results.columns import number_word
 from kmatch.results.output import open_output
 from kmatch.sequences.patterns import Pattern, pattern_set
@@ -114,12 +114,10 @@ def limited(
 def _limited(batches: Iterable[HitBatch], names: list[str], most: int) -> Iterator[HitBatch]:
     hits, given = np.zeros((2, len(names)), np.int64)
     for _, of_genome in groupby(batches, lambda batch: batch.origin.number):
-        closest = Closest(len(names), most)
-        for batch in of_genome:
-            closest.add(batch)
-        hits += closest.hits
-        given += np.minimum(closest.hits, most)
-        yield from closest.kept()
+        counts = np.zeros(len(names), np.int64)
+        yield _closest(of_genome, most, counts)
+        hits += counts
+        given += np.minimum(counts, most)
     more = np.flatnonzero(hits > given)
     if len(more):
         number = int(more[np.argmax(hits[more])])
@@ -135,39 +133,26 @@ def _limited(batches: Iterable[HitBatch], names: list[str], most: int) -> Iterat
         warn(sentence)
 
 
-class Closest:
-    """Keeps at most `most` hits of each pattern: the closest, and the first of these.
+def _closest(batches: Iterable[HitBatch], most: int, counts: Longs) -> HitBatch:
+    """At most `most` hits of each pattern: the closest, and the first of these.
 
-    hits: int64[P], how many there were. Memory goes by the hits that are kept: those that wait are
-    at most as many again, or FEW.
+    counts: int64[P], receives how many there were. Memory goes by the hits that are kept: those
+    that wait are at most as many again, or FEW.
     """
+    parts, kept, waiting = [no_hits()], 0, 0
+    for batch in batches:
+        counts += np.bincount(batch.pattern, minlength=len(counts))
+        parts.append(_first(batch, most))
+        waiting += len(parts[-1])
+        if waiting > max(FEW, kept):
+            parts = [_first(joined(parts), most)]
+            kept, waiting = len(parts[0]), 0
+    return _first(joined(parts), most)
 
-    def __init__(self, patterns: int, most: int) -> None:
-        self._most = most
-        self.hits = np.zeros(patterns, np.int64)
-        self._parts: list[HitBatch] = []
-        self._kept = self._waiting = 0
 
-    def add(self, batch: HitBatch) -> None:
-        """Take the next HitBatch of the search."""
-        self.hits += np.bincount(batch.pattern, minlength=len(self.hits))
-        if len(batch):
-            self._parts.append(self._cut(batch))
-            self._waiting += len(self._parts[-1])
-        if self._waiting > max(FEW, self._kept):
-            self.kept()
-
-    def kept(self) -> list[HitBatch]:
-        """What is kept, in order, when the farther hits are dropped."""
-        if not self._parts:
-            return []
-        kept = self._cut(joined(self._parts))
-        self._parts, self._kept, self._waiting = [kept], len(kept), 0
-        return self._parts
-
-    def _cut(self, batch: HitBatch) -> HitBatch:
-        """The rows that are among the closest of their pattern, the first of these."""
-        order = np.lexsort((batch.distance, batch.pattern))
-        bounds = bounds_of(np.bincount(batch.pattern, minlength=len(self.hits)))
-        rank = np.arange(len(order)) - bounds[batch.pattern[order]]
-        return batch.picked(np.sort(order[rank < self._most]))
+def _first(batch: HitBatch, most: int) -> HitBatch:
+    """The rows that are among the closest of their pattern, the first of these."""
+    order = np.lexsort((batch.distance, batch.pattern))
+    bounds = bounds_of(np.bincount(batch.pattern))
+    rank = np.arange(len(order)) - bounds[batch.pattern[order]]
+    return batch.picked(np.sort(order[rank < most]))
