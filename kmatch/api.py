@@ -27,7 +27,7 @@ from kmatch.search.pcr import PRODUCT, PcrOptions, PcrSearch, site_query
 from kmatch.search.primer import PrimerOptions, PrimerSearch
 from kmatch.search.query import Query, Run, on_cluster
 from kmatch.search.regions import RegionsGiven, load_regions
-from kmatch.search.rules import check_ends, check_pam, make_scorer
+from kmatch.search.rules import check_pam, make_scorer
 from kmatch.search.search import begin_search
 from kmatch.sequences.patterns import Patterns, load_patterns
 from kmatch.sequences.primer_pairs import PairsGiven, load_pairs
@@ -469,7 +469,6 @@ def _hits(
 ) -> Hits:
     """The Hits of a Query, `limit` of a pattern, aligned where somebody asks for that."""
     patterns = query.patterns
-    check_ends(patterns, {"exact_5p": query.exact_5p, "exact_3p": query.exact_3p})
     check_pam(patterns, query.pam, query.pam_side)
     names = _scores(score)
     genomes = _searched(genome, circular, run)

@@ -79,13 +79,12 @@ def pcr(given: Given) -> None:
     from kmatch.results.formats import FORMATS
     from kmatch.results.output import open_output
     from kmatch.results.table import Products
-    from kmatch.search.pcr import PcrOptions, PcrSearch, check_pcr, site_query
+    from kmatch.search.pcr import PcrOptions, PcrSearch, site_query
     from kmatch.search.search import begin_search
     from kmatch.sequences.primer_pairs import load_pairs
 
     by_name = {f"pair_{n}": pair for n, pair in enumerate(given.sequences, 1)}
     pairs, options = load_pairs(given.primers or by_name), given.made(PcrOptions)
-    check_pcr(pairs, options, "--exact-3p")
     search.search_for(pairs.primers, rereads=given.sequence)
     table = Products((), pairs, given.sequence, search.genomes.named)
     search.dress(table)

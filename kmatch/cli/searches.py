@@ -338,11 +338,10 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     from kmatch.results.table import FLANKS, Hits
     from kmatch.results.table import VARIANTS as MADE
     from kmatch.search.panel import pattern_distances
-    from kmatch.search.rules import check_ends, check_pam, make_scorer
+    from kmatch.search.rules import check_pam, make_scorer
     from kmatch.search.search import begin_search
 
     query = Query(problem, panel, **given.values(Query._fields[2:]))
-    check_ends(panel, {"--exact-5p": query.exact_5p, "--exact-3p": query.exact_3p})
     check_pam(panel, query.pam, query.pam_side)
     each = None if problem == "best" else pattern_distances(panel, query.k)
     counts = Counts(panel, None if each is None else int(each.max()))

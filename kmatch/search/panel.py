@@ -79,7 +79,8 @@ def pattern_distances(patterns: PatternSet, k: int | str | Longs) -> Longs:
 def checked_distances(query: Query) -> Longs:
     """The k of each pattern of a Query, int64[P].
 
-    Raises InputError for a panel of several lengths and for a k that does not fit.
+    Raises InputError for a panel of several lengths, for a pattern that is shorter than an end that
+    must match, and for a k that does not fit.
     """
     patterns = query.patterns
     others = np.flatnonzero(patterns.lengths != patterns.lengths[0])
@@ -90,6 +91,13 @@ def checked_distances(query: Query) -> Longs:
             f"'{shown(first.name)}', {len(first)}: a panel has one length; "
             "search others with kmatch hamming"
         )
+    for end, letters in zip(("first", "last"), query.ends, strict=True):
+        if len(short := np.flatnonzero(patterns.lengths < letters)):
+            pattern = patterns[int(short[0])]
+            raise InputError(
+                f"pattern '{shown(pattern.name)}' has {len(pattern)} letters, of which the {end} "
+                f"{letters} are to match"
+            )
     return pattern_distances(patterns, query.k)
 
 

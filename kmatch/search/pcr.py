@@ -29,7 +29,6 @@ from kmatch.search.alignments import GenomeTexts
 from kmatch.search.circles import by_record
 from kmatch.search.query import Query
 from kmatch.search.regions import Regions
-from kmatch.search.rules import check_ends
 from kmatch.search.search import Search
 from kmatch.sequences.alphabet import encode_text, reverse_complement
 from kmatch.sequences.primer_pairs import PROBE, PrimerPairs
@@ -246,13 +245,11 @@ def site_query(pairs: PrimerPairs, k: int | str, options: PcrOptions = OPTIONS) 
     return Query(problem, pairs.primers, k, exact_3p=options.exact_3p, report=report)
 
 
-def check_pcr(pairs: PrimerPairs, options: PcrOptions, exact: str = "exact_3p") -> None:
-    """Raise InputError for options that primers do not fit; exact: what that for the 3′ end is
-    called."""
+def check_pcr(pairs: PrimerPairs, options: PcrOptions) -> None:
+    """Raise InputError for options that primers do not fit."""
     check_choice("pairs", options.pairs, PAIRINGS)
     if options.pairs == "own":
         pairs.check_partners()
-    check_ends(pairs.primers, {exact: options.exact_3p})
     try:
         least, most = options.product
     except (TypeError, ValueError):

@@ -1,7 +1,7 @@
 """What holds for hits besides k: a PAM beside them, ends that match, and bounds for each kind of
 difference."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -97,20 +97,6 @@ def united(pams: Sequence[Pam]) -> Pam:
     letters = {mask: letter for letter, mask in IUPAC.items() if letter != "U"}
     masks = np.bitwise_or.reduce([pam.masks for pam in pams])
     return Pam("".join(letters[mask] for mask in masks.tolist()), pams[0].leads)
-
-
-def check_ends(patterns: PatternSet, ends: Mapping[str, int]) -> None:
-    """Raise InputError for a pattern that is shorter than one of its ends that must match.
-
-    ends: how many letters of each must, by the names that their options have.
-    """
-    for option, letters in ends.items():
-        if len(short := np.flatnonzero(patterns.lengths < checked_count(option, letters))):
-            pattern = patterns[int(short[0])]
-            raise InputError(
-                f"pattern '{shown(pattern.name)}' has {len(pattern)} letters: {option} {letters} "
-                "asks for more to match"
-            )
 
 
 def check_pam(patterns: PatternSet, given: str | Sequence[str] | None, side: str) -> None:
