@@ -144,10 +144,8 @@ class AssayCounts:
     def write_matrix(self, handle: Any) -> None:
         """Write a line an assay: the differences in each genome, empty where none amplifies."""
         _write(handle, ["assay", *self._names])
-        totals = self.totals
-        words = np.array([*map(str, range(int(totals.max(initial=0)) + 1)), ""], object)
-        for name, row in zip(self._pairs.names, totals.T, strict=True):
-            _write(handle, [name, *words[row].tolist()])
+        for name, row in zip(self._pairs.names, self.totals.T, strict=True):
+            _write(handle, [name, *("" if total < 0 else total for total in row.tolist())])
 
     def check_targets(self) -> None:
         """Warn of targets that are none of the genomes."""
@@ -158,16 +156,14 @@ class AssayCounts:
         """Of each assay: its name, the genomes that it amplifies, and its ANSWERS where targets are
         known."""
         found = self.totals >= 0
-        rows = [{"assay": name} for name in self._pairs.names]
-        counted = [("amplified", found)]
+        counted = {"amplified": found}
         if self._targets is not None:
             wanted = np.array([name in self._targets for name in self._names], bool)[:, None]
             each = (found & wanted, ~found & wanted, found & ~wanted, ~(found | wanted))
-            counted += zip(ANSWERS, each, strict=True)
-        for name, flags in counted:
-            for row, count in zip(rows, flags.sum(axis=0).tolist(), strict=True):
-                row[name] = count
-        return rows
+            counted |= zip(ANSWERS, each, strict=True)
+        counts = zip(*(flags.sum(axis=0).tolist() for flags in counted.values()), strict=True)
+        rows = zip(self._pairs.names, counts, strict=True)
+        return [{"assay": name} | dict(zip(counted, row, strict=True)) for name, row in rows]
 
     def write_positions(self, handle: Any) -> None:
         """Write a line a letter of each oligo: the products that match there and differ, and those

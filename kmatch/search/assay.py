@@ -51,9 +51,9 @@ class _Nearest:
         self.rows = np.full((rows, columns), -1)
         self._keys, self._count = np.full(rows, np.iinfo(np.int64).max), 0
 
-    def add(self, row: Longs, differences: Longs, columns: list[Any]) -> None:
+    def add(self, row: Longs, differences: Longs | Ints, columns: list[Any]) -> None:
         """Take columns, an array each, for rows by number."""
-        keys = differences << 40 | np.arange(self._count, self._count + len(row))
+        keys = (differences.astype(np.int64) << 40) + np.arange(self._count, self._count + len(row))
         np.minimum.at(self._keys, row, keys)
         kept = np.flatnonzero(self._keys[row] == keys)
         self.rows[row[kept]] = np.stack([column[kept] for column in columns], axis=1)
@@ -121,6 +121,7 @@ class AssaySearch:
         amplifies = products[:, 0] >= 0
         place, sites = np.split(products, [3], axis=1)
         sites = sites.reshape(-1, len(SITE))
+        sites[sites[:, 0] < 0] = -1
         if not amplifies.all():
             near = self._approach(window, ~amplifies.reshape(units, assays))
             sites = np.where(np.repeat(amplifies, ROLES)[:, None], sites, near)
@@ -155,9 +156,8 @@ class AssaySearch:
             columns: list[Any] = [batch.record, batch.start, batch.end]
             total, none = np.zeros_like(row), batch.forward._replace(primer=np.full_like(row, -1))
             for each in (batch.forward, batch.reverse, batch.probe or none):
-                own, there = _columns(each, each.primer, batch.record), each.primer >= 0
-                columns += [np.where(there, column.astype(np.int64), -1) for column in own]
-                total += np.where(there, each.distance, 0)
+                columns += _columns(each, each.primer, batch.record)
+                total += np.where(each.primer < 0, 0, each.distance)
             found.add(row, total, columns)
             names |= batch.names
         if window.unit is None:
@@ -170,7 +170,7 @@ class AssaySearch:
         hits = closest(window, self._best, missing[:, pairs.pair], self._find)
         row = window.units(hits.record) * len(pairs) + pairs.pair[hits.pattern]
         row = ROLES * row + pairs.role[hits.pattern]
-        found.add(row, hits.distance.astype(np.int64), _columns(hits, hits.pattern, hits.record))
+        found.add(row, hits.distance, _columns(hits, hits.pattern, hits.record))
         return found.rows
 
     def _find(self, window: Window, query: Query) -> Iterable[HitBatch]:

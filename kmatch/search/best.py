@@ -303,17 +303,15 @@ def rectangles(wanted: Bools) -> Iterator[tuple[Longs, Longs]]:
     if len(wanted) > wanted.shape[1]:
         yield from (pair[::-1] for pair in rectangles(wanted.T))
         return
-    alike: dict[bytes, list[int]] = {}
-    for number in np.flatnonzero(wanted.any(axis=1)).tolist():
-        alike.setdefault(wanted[number].tobytes(), []).append(number)
     held: list[int] = []
     columns, own = wanted[0] & False, 0
-    for _, rows in sorted(alike.items()):  # so that rows with the same first flags are neighbours
-        flags, size = wanted[rows[0]], len(rows) * int(wanted[rows[0]].sum())
-        both = flags | columns
-        if held and both.sum() * (len(held) + len(rows)) > 2 * (own + size) + SPARED:
+    rows = np.flatnonzero(wanted.any(axis=1)).tolist()
+    for row in sorted(rows, key=lambda row: wanted[row].tobytes()):  # so that like ones meet
+        both, size = columns | wanted[row], int(wanted[row].sum())
+        if held and both.sum() * (len(held) + 1) > 2 * (own + size) + SPARED:
             yield np.sort(held), np.flatnonzero(columns)
-            held, both, own = [], flags, 0
-        held, columns, own = held + rows, both, own + size
+            held, both, own = [], wanted[row], 0
+        held.append(row)
+        columns, own = both, own + size
     if held:
         yield np.sort(held), np.flatnonzero(columns)
