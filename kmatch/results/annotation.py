@@ -87,13 +87,12 @@ class Annotation:
             )
         self._of_bed = features[0].kind == BED
         genes = [each for each in features if each.kind == GENE]
-        genes = genes or (features if self._of_bed else _spans(features))
-        kinds = genes, [each for each in features if each.kind in EXONS]
-        self._features: dict[str, tuple[list[Feature], list[Feature]]]
-        self._features = {each.record: ([], []) for kind in kinds for each in kind}
-        for number, kind in enumerate(kinds):
-            for each in kind:
-                self._features[each.record][number].append(each)
+        self._features: dict[str, tuple[list[Feature], list[Feature]]] = {}
+        for gene in genes or (features if self._of_bed else _spans(features)):
+            self._features.setdefault(gene.record, ([], []))[0].append(gene)
+        for each in features:
+            if each.kind in EXONS:
+                self._features.setdefault(each.record, ([], []))[1].append(each)
         self._records: dict[tuple[str, int | None], _Record] = {}
         self._missed: dict[str, None] = {}  # records of rows that are not in the file
 

@@ -52,15 +52,13 @@ class Counts:
 
     def write(self, handle: Any) -> None:
         """Write `pattern d0 … dk total` as TSV to a binary handle, a row a pattern."""
-        distances = [f"d{distance}" for distance in range(self.hits.shape[1])]
-        counts = np.column_stack([self.hits, self.hits.sum(axis=1)]).tolist()
-        rows: list[list[Any]] = [["pattern", *distances, "total"]]
-        rows += [[name, *row] for name, row in zip(self.names, counts, strict=True)]
+        columns: list[list[Any]] = [["pattern", *self.names]]
+        columns += [[f"d{d}", *counts] for d, counts in enumerate(self.hits.T.tolist())]
+        columns.append(["total", *self.hits.sum(axis=1).tolist()])
         for score, specificity in self.scores.items():
-            words = [number_word(value, "g") for value in specificity.values.tolist()]
-            for row, word in zip(rows, (f"specificity_{score}", *words), strict=True):
-                row.append(word)
-        text = "".join("\t".join(map(str, row)) + "\n" for row in rows)
+            words = (number_word(value, "g") for value in specificity.values.tolist())
+            columns.append([f"specificity_{score}", *words])
+        text = "".join("\t".join(map(str, row)) + "\n" for row in zip(*columns, strict=True))
         handle.write(text.encode("utf-8", "surrogateescape"))
 
 

@@ -7,7 +7,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Any
+from typing import Any, Self
 
 from kmatch import interrupts
 from kmatch.errors import ClosedPipe, OutputError
@@ -42,7 +42,7 @@ def open_output(path: Path | None = None) -> Iterator[Any]:  # a NamedHandle
     elif is_special(path):
         with writing(str(path)):
             raw = open(path, "wb")  # noqa: SIM115
-        with _closed_at_end(raw, str(path)) as handle:
+        with NamedHandle(raw, str(path)) as handle:
             yield handle
     else:
         with _whole_file(os.path.realpath(path), str(path)) as handle:
@@ -86,14 +86,14 @@ def _whole_file(path: str, label: str) -> Iterator["NamedHandle"]:
         with ExitStack() as stack:
             with writing(label, advice):
                 raw = _create(partial, path)
-            handle = stack.enter_context(_closed_at_end(raw, label))
+            handle = stack.enter_context(NamedHandle(raw, label))
             kind = os.path.splitext(label.lower())[1].removeprefix(".")
             if kind in COMPRESSED:
                 from xopen import xopen
 
                 with writing(label):
                     packed = xopen(raw, "wb", threads=0, format=kind)
-                handle = stack.enter_context(_closed_at_end(packed, label))
+                handle = stack.enter_context(NamedHandle(packed, label))
             yield handle
         with writing(label):
             os.replace(partial, path)
@@ -122,19 +122,6 @@ def _create(name: str, path: str) -> io.BufferedWriter:
 
 
 @contextmanager
-def _closed_at_end(raw: Any, label: str) -> Iterator["NamedHandle"]:
-    """A NamedHandle of a handle, closed in the end; where the block fails, that is reported."""
-    handle = NamedHandle(raw, label)
-    try:
-        yield handle
-        handle.close()
-    except BaseException:
-        with suppress(Exception):
-            raw.close()
-        raise
-
-
-@contextmanager
 def writing(label: str, advice: str = "") -> Iterator[None]:
     """Turn an OSError of the block into an OutputError that names the output.
 
@@ -157,7 +144,10 @@ def output_error(label: str, error: OSError, advice: str = "") -> OutputError:
 
 
 class NamedHandle:
-    """A binary handle for writing, whose failures are OutputErrors that name it."""
+    """A binary handle for writing, whose failures are OutputErrors that name it.
+
+    As a context it is closed in the end; where the block fails, that is reported.
+    """
 
     def __init__(self, handle: Any, label: str) -> None:
         self._handle, self._label = handle, label
@@ -178,6 +168,9 @@ class NamedHandle:
         with writing(self._label):
             self._handle.flush()
 
-    def close(self) -> None:
-        with writing(self._label):
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, failed: Any, *more: Any) -> None:
+        with suppress(Exception) if failed else writing(self._label):
             self._handle.close()

@@ -119,14 +119,11 @@ def find_guides(
     if regions:
         regions.check(target.label)
     if not len(hits):
-        pams = load_pams(options.pam, options.pam_side)
-        where = " inside a region" if regions else ""
-        beside = (
-            f"{'behind' if pams[0].leads else 'before'} {' or '.join(p.sequence for p in pams)}"
-        )
+        pams = " or ".join(pam.sequence for pam in load_pams(options.pam, options.pam_side))
+        beside = f"{'behind' if options.pam_side == '5p' else 'before'} {pams}"
         raise InputError(
             f"{target.label}: there is no guide: no {length} letters A, C, G and T stand {beside}"
-            f"{where}"
+            + " inside a region" * bool(regions)
         )
     _, _, ends, text = hits.aligned
     size, unknown = np.diff(ends) - length, np.full(len(hits), np.nan)
