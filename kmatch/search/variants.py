@@ -112,7 +112,9 @@ class VariantSearch:
                         log.write(line)
                         listed += 1
                 batch = joined(parts)
-                order = np.lexsort((batch.pattern, batch.minus, batch.end, batch.start))
+                # In one place those with fewer alleles come first, then those with earlier ones.
+                commas = [each.count(",") for each in batch.made.variants] if batch.made else []
+                order = np.lexsort((commas, batch.pattern, batch.minus, batch.end, batch.start))
                 batch = batch.picked(order)
                 batch = replace(batch, record=batch.record + number, names={number: name})
                 yield regions.inside(batch) if regions and len(batch) else batch
@@ -149,17 +151,16 @@ class VariantSearch:
             text = np.concatenate([text, windows.letters])
             bounds = np.concatenate([bounds, windows.bounds[1:] + bounds[-1]])
         hits = self._search_in(text, bounds, self._every_end, False, united=True)
-        whole = hits.record < len(low)
-        begin = low[hits.record[whole]]
-        first = begin + np.minimum(hits.start, hits.end - most)[whole]
-        last = begin + np.maximum(hits.end, hits.start + most)[whole]
-        # Around such alleles that have hits, or two of which may be in one.
+        begin = np.append(low, np.maximum(block.start[others] - most + 1, 0))[hits.record]
+        shift = np.append(0 * low, np.abs(block.size - removed)[others])[hits.record]
+        first = begin - shift + np.minimum(hits.start, hits.end - most)
+        last = begin + shift + np.maximum(hits.end, hits.start + most)
+        # Other alleles of which two may be in a hit, and what is around them.
         site = distinct(block.site[others])
         near = block.place[site[1:]] - np.maximum.accumulate(block.behind[site])[:-1] <= most
-        met = block.site[others[hits.record[~whole] - len(low)]]
-        met = np.concatenate([met, site[:-1][near], site[1:][near]])
-        first = np.concatenate([first, block.place[met] - most])
-        last = np.concatenate([last, block.behind[met] + most])
+        site = np.append(site[:-1][near], site[1:][near])
+        first = np.append(first, block.place[site] - most)
+        last = np.append(last, block.behind[site] + most)
         change = np.bincount(np.searchsorted(block.reach, first, "right"), None, len(block.place))
         change -= np.bincount(np.searchsorted(block.place, last), None, len(block.place))
         kept = (np.cumsum(change) > 0)[block.site]
