@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bools, Bytes, Ints, Longs, Pair, Triple, distinct
-from kmatch.engine.codes import DROPPED, Coding
+from kmatch.arrays import Bytes, Longs, distinct
+from kmatch.engine.codes import Coding
 from kmatch.engine.queries import DifferenceQuery, difference_query
 from kmatch.engine.types import NO_COLUMNS, Columns, Constraints, Ends, Traced, View, make_columns
 from kmatch.engine.workers import slabs
@@ -27,6 +27,7 @@ from kmatch.search.plateaus import (
     RowArray,
     by_source,
     in_order,
+    join_chains,
     join_rows,
     make_rows,
     split_rows,
@@ -35,15 +36,6 @@ from kmatch.search.rules import Rules, make_constraints
 from kmatch.search.scan import Scanner, ahead, code_batches, codes_ahead, rows_at_once
 from kmatch.search.trial import DifferenceScans, stand_beside
 
-fill_columns = entry(
-    "kmatch.search.kernels:fill_columns",
-    tuple[RowArray, int, Pair, tuple[Ints, Bytes], Triple, tuple[Ints, Ints, Bytes]],
-)
-join_chains = entry("kmatch.search.kernels:join_chains", tuple[Bytes, RowArray, Bools])
-split_ends = entry(
-    "kmatch.search.kernels:split_ends",
-    tuple[Longs, Longs, int, int, Bytes, Pair, tuple[int, int], Triple, Longs],
-)
 read_view = entry("kmatch.engine.trace:read_view", tuple[View, int, int, int, Bytes])
 constrained_distances = entry(
     "kmatch.engine.trace:constrained_distances",
@@ -153,19 +145,19 @@ class DifferenceSearch:
         """Go on to a chunk, and yield (ends, forward_end, backward_end) of its codes; see
         `_report_ends`."""
         source = self._sources[number] = Source(chunk, self._next)
-        halo, base, k = chunk.geometry.halo, chunk.base, self._query.k
-        spans = (chunk.spans.begins, chunk.spans.lengths)
-        before, owned, backward = -1, (halo, chunk.length), self._panel.letters.backward
+        base, halo, before = chunk.base, chunk.geometry.halo, -1
+        begins, sizes = chunk.spans.begins, chunk.spans.lengths
         yield self._waited(source), base, base
         for batch in code_batches(codes, self._engine.threads):
-            ends, dropped = np.empty((3, len(batch)), np.int64), np.zeros(1, np.int64)
-            split = batch, before, k, backward, spans, owned, tuple(ends), dropped
-            self._workers.run(split_ends, slabs(len(batch)), *split)
-            before = batch[-1]
-            last, _, _ = self._coding.decode(batch[-1:])
+            fresh = batch[np.diff(batch, prepend=before) != 0]  # some ends come twice
+            position, query, distance = self._coding.decode(fresh)
+            before, last = batch[-1], self._coding.decode(batch[-1:])[0]
+            own = np.where(self._backward[query], 0, halo)
+            span = np.searchsorted(begins, position, side="right") - 1
+            kept = (position >= own) & (position < own + chunk.length) & (span >= 0)
+            kept &= position - begins[span] < sizes[span]
+            ends = np.compress(kept, [position, query, distance], axis=1)
             seen = base + min(int(last[0]), chunk.length)  # more may come at its position
-            if dropped[0]:
-                ends = np.compress(ends[1] != DROPPED, ends, axis=1)
             yield self._kept(source, ends), seen, seen
         own = base + chunk.length
         yield NO_ENDS, own + halo - self._reach, own
@@ -270,9 +262,7 @@ class DifferenceSearch:
         ready = rows["start"] < coordinate
         if self._report == "loci":
             rows = rows[np.lexsort((rows["first"], rows["query"]))]
-            standing = np.empty(len(rows), np.bool_)
-            join_chains(self._panel.minus, rows, standing)
-            rows = rows[standing]
+            rows = join_chains(rows, self._panel.minus)
             is_open = rows["reach"] > coordinate
             ready = ~is_open & (rows["start"] < rows["first"][is_open].min(initial=coordinate))
         rows, self._waiting = split_rows(rows, ready)
@@ -282,11 +272,15 @@ class DifferenceSearch:
         """The hits of rows, sorted, of one chunk; sources: chunks by number, with that one."""
         source = sources[int(rows["source"][0])]
         chunk = source.chunk
-        intervals = tuple(np.empty((3, len(rows)), np.int64))
-        kinds = tuple(np.empty(len(rows), kind) for kind in (np.int32, np.int32, np.uint8))
-        spans = (chunk.spans.begins, chunk.spans.lengths)
-        queries = (self._panel.pattern, self._panel.minus)
-        fill_columns(rows, chunk.base, spans, queries, intervals, kinds)
+        begins, query = chunk.spans.begins, rows["query"]
+        span = np.searchsorted(begins, rows["anchor"] - chunk.base, side="right") - 1
+        origin = chunk.base + begins[span]
+        intervals = span, rows["start"] - origin, rows["end"] - origin
+        kinds = (
+            self._panel.pattern[query],
+            rows["distance"].astype(np.int32),
+            self._panel.minus[query],
+        )
         columns = None
         if self._aligned:
             columns = make_columns(rows["size"], rows["end"] - rows["start"])

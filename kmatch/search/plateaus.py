@@ -60,6 +60,31 @@ def split_rows(rows: RowArray, before: Bools) -> tuple[RowArray, RowArray]:
     return numbers[before].view(ROW)[:, 0], numbers[~before].view(ROW)[:, 0]
 
 
+def join_chains(rows: RowArray, minus: Bytes) -> RowArray:
+    """The rows that stand for chains of overlapping hits of a query, with their first and reach.
+
+    rows: sorted by query and first; minus: uint8[Q], whether a query is on the strand `-`. The
+    smallest distance stands for a chain, then the smallest start, end and anchor, in this order, on
+    the strand `-` the largest end, start and anchor. Beside PAMs of several lengths hits may have
+    both ends in common, never their anchors.
+    """
+    if not len(rows):
+        return rows
+    query, first, reach = rows["query"], rows["first"], rows["reach"]
+    apart = query * (int(reach.max()) - int(first.min()) + 1)  # a line of its own for each query
+    begins = first[1:] + apart[1:] >= np.maximum.accumulate(reach + apart)[:-1]
+    at, chain = np.flatnonzero(np.append(True, begins)), np.append(0, np.cumsum(begins))
+    start, end, anchor = rows["start"], rows["end"], rows["anchor"]
+    turned, best = minus[query] != 0, np.ones(len(rows), np.bool_)
+    pairs = (start, -end), (end, -start), (anchor, -anchor)
+    for key in (rows["distance"], *(np.where(turned, back, ahead) for ahead, back in pairs)):
+        key = np.where(best, key, FOREVER)
+        best = key == np.minimum.reduceat(key, at)[chain]
+    standing = rows[best]
+    standing["first"], standing["reach"] = first[at], np.maximum.reduceat(reach, at)
+    return standing
+
+
 def in_order(rows: RowArray, queries: int) -> RowArray:
     """The rows sorted by start, end and query, equal ones as they come; queries: how many there
     are."""

@@ -49,10 +49,6 @@ from kmatch.search.search import Search
 from kmatch.sequences.circles import Circles
 
 Split = tuple[Longs, Ints, Ints, Bytes]
-place_windows = entry(
-    "kmatch.search.kernels:place_windows",
-    tuple[Longs, Longs, tuple[int, int], tuple[Longs, Bytes], int],
-)
 split_windows = entry(
     "kmatch.search.kernels:split_windows",
     tuple[Longs, Longs, int, tuple[Ints, Bytes, Longs], Pair, int, Triple, Split, Longs],
@@ -246,22 +242,24 @@ class Sites:
         self._pams = window_arrays(masks, bounds, np.ones(len(masks), bool), 0, shifts)
         exact = exact_ends(patterns, self._k, query.ends)
         self._letters = window_arrays(patterns.masks, patterns.begins, exact, self._k)
-        self._patterns, self._site_coding = len(patterns), Coding(len(sites), 0)
+        self._coding, self._site_coding = Coding(len(patterns), self._k), Coding(len(sites), 0)
         self._sites = Scanner(engine, self._site_coding)
-        self._hits = Scanner(engine, Coding(len(patterns), self._k))
+        self._hits = Scanner(engine, self._coding)
 
     def run(self, chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
         start = partial(start_scan, self.engine, self._letters, self._k)
         found = self._hits.scan(self._site_chunks(chunks), start)
-        coding, queries = (self._patterns, self._k + 1), len(self.panel.lengths)
+        coding = Coding(len(self.panel.lengths), self._k)
         for sites, codes in codes_ahead(found, self.engine.threads):
-            if len(codes):  # otherwise there are kernels to load for nothing
-                at = sites.position, sites.minus - self._strands[0]
-                given = codes, coding, at, queries
-                self.engine.workers.run(place_windows, slabs(len(codes)), *given)
+            for part in code_batches(codes, self.engine.threads):
+                site, number, distance = self._coding.decode(part)
+                rank = (sites.minus[site] - self._strands[0]) * np.int64(
+                    self._coding.queries
+                ) + number
+                part = coding.encode(sites.position[site], rank, distance)
                 rest = (self.panel, self._k, self.engine, self._aligned)
-                yield from window_batches(codes, sites.chunk, *rest)
+                yield from window_batches(part, sites.chunk, *rest)
 
     def _site_chunks(self, chunks: Iterable[PackedChunk]) -> Iterator["SiteChunk"]:
         """Yield the SiteChunks of PackedChunks, in order."""
