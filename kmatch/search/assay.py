@@ -99,20 +99,20 @@ class AssaySearch:
             yield self._batch(window)
         self._genomes.check_circular()
 
-    def _units(self) -> Iterator[tuple[list[str], list[Stretch] | Genome]]:
+    def _units(self) -> Iterator[tuple[str, list[Stretch] | Genome]]:
         """Yield the names of genomes, and their records or, of a large one, where these are."""
         progress, genomes = self.progress, self._genomes
         for number, name in enumerate(genomes.names):
             progress.go_to(number)
             genome, apart = genomes.genome(number), self._options.each == "record"
             if not apart and (genome.expected_letters or WINDOW) >= WINDOW:
-                yield [name], genome
+                yield name, genome
                 continue
             records = noted_records(genome.parts(progress.hear), progress)
             if apart:
-                yield from ((stretch.names, [stretch]) for stretch in records)
+                yield from ((record.names[0], [record]) for record in records)
             else:
-                yield [name], list(records)
+                yield name, list(records)
 
     def _batch(self, window: Window) -> AssayBatch:
         """The rows of the genomes of a Window."""

@@ -88,7 +88,7 @@ class BestSearch(Search[HitBatch]):
             return EditSearch(asked, genomes, run, engine=self.engine).everywhere()
 
         records = noted_records(self.parts(genome), self.progress, self.regions)
-        for window in windows((stretch.names, [stretch]) for stretch in records):
+        for window in windows((record.names[0], [record]) for record in records):
             apart = np.ones((len(window.names), len(patterns)), bool)
             batch = closest(window, self._query, apart, find)
             apart[batch.record, batch.pattern] = False
@@ -108,14 +108,14 @@ class BestSearch(Search[HitBatch]):
 def noted_records(
     stretches: Iterable[Stretch], progress: Progress, regions: Regions | None = None
 ) -> Iterator[Stretch]:
-    """Yield Stretches of the whole records of a genome, of which progress and regions take note."""
+    """Yield a Stretch of each whole record of a genome; progress and regions take note of them."""
     first = 0
     for stretch in whole_stretches(stretches):
         spans = Spans(first, stretch.names, np.zeros_like(stretch.lengths), stretch.lengths)
         progress.add(spans)
         if regions:
             regions.meet(spans)
-        yield stretch
+        yield from (stretch_of(*record) for record in stretch.each())
         first += len(stretch.names)
 
 
@@ -151,37 +151,33 @@ class Window(NamedTuple):
         return Window(genome, self.unit[wanted], self.names), np.flatnonzero(wanted)
 
 
-def windows(parts: Iterable[tuple[list[str], "list[Stretch] | Genome"]]) -> Iterator[Window]:
+def windows(units: Iterable[tuple[str, list[Stretch] | Genome]]) -> Iterator[Window]:
     """Gather units to Windows of up to WINDOW letters and UNITS units, or of one that has more.
 
-    parts: names of units and whole records, a unit a record or, with one name, all of them; or the
-    Genome of one that is not to be in memory.
+    units: names, and Stretches of a record each or the Genome of one that is not to be in memory.
     """
-    stretches: list[Stretch] = []
+    records: list[Stretch] = []
     unit: list[int] = []
     names: list[str] = []
     letters = 0
-    for more, part in parts:
+    for name, part in units:
         whole = [] if isinstance(part, Genome) else part
-        size = sum(len(stretch.letters) for stretch in whole)
-        full = letters + size > WINDOW or len(names) + len(more) > UNITS
-        if names and (full or part is not whole):
-            yield _window(stretches, unit, names)
-            stretches, unit, names, letters = [], [], [], 0
+        size = sum(len(record.letters) for record in whole)
+        if names and (letters + size > WINDOW or len(names) == UNITS or part is not whole):
+            yield _window(records, unit, names)
+            records, unit, names, letters = [], [], [], 0
         if isinstance(part, Genome):
-            yield Window(part, None, more)
+            yield Window(part, None, [name])
             continue
-        count = sum(len(stretch.names) for stretch in part)
-        unit += [len(names)] * count if len(more) == 1 else range(len(names), len(names) + count)
-        names += more
-        stretches += part
+        records += part
+        unit += [len(names)] * len(part)
+        names.append(name)
         letters += size
     if names:
-        yield _window(stretches, unit, names)
+        yield _window(records, unit, names)
 
 
-def _window(stretches: list[Stretch], unit: list[int], names: list[str]) -> Window:
-    records = [stretch_of(*record) for stretch in stretches for record in stretch.each()]
+def _window(records: list[Stretch], unit: list[int], names: list[str]) -> Window:
     return Window(Genome.of_stretches("records", records), np.array(unit, np.int64), names)
 
 
