@@ -175,15 +175,15 @@ class Table(Generic[SomeBatch, Row]):
     """Rows of batches, in columns that are made when first used; without batches, what formats
     write batches as.
 
-    noun: what a row is; optional: the columns that rows have if they are among those added; bed,
-    tsv: the names of those that are written; threads: that may format lines, None for one a core.
+    noun: what a row is; bed, tsv: the names of the columns that are written; optional: the columns
+    that rows lack where TSV does, and with one its number; threads: that may format lines, None for
+    one a core.
     """
 
     _known: dict[str, Column[Any]]
     _row: Any  # the class of the named tuples that rows are
     noun: str
     optional: tuple[str, ...] = ()
-    added: tuple[str, ...] = ()
     bed: tuple[str, ...] = ()
     tsv: tuple[str, ...] = ()
     threads: int | None = None
@@ -205,13 +205,9 @@ class Table(Generic[SomeBatch, Row]):
         self._bounds = bounds_of([len(batch) for batch in self.batches])  # rows of the batches
 
     @property
-    def _lacking(self) -> set[str]:
-        return {*self.optional}.difference(self.added)
-
-    @property
     def columns(self) -> dict[str, Column[Any]]:
         """The columns that rows have, by name."""
-        lacking = self._lacking
+        lacking = {name for name in self.optional if name.removesuffix("_number") not in self.tsv}
         return {name: each for name, each in self._known.items() if name not in lacking}
 
     def cells(self, name: str, batch: Batch) -> Cells:
@@ -219,8 +215,8 @@ class Table(Generic[SomeBatch, Row]):
         return self.columns[name].written(batch, self)
 
     def add(self, names: Sequence[str]) -> None:
-        """Give rows columns that they lack, and TSV behind its others."""
-        self.added, self.tsv = (*self.added, *names), (*self.tsv, *names)
+        """Give rows columns that they lack, in TSV behind its others."""
+        self.tsv = (*self.tsv, *names)
 
     def annotate(self, path: Any) -> None:
         """Give rows the columns `gene` and `region`, by the features of a file."""
@@ -258,7 +254,8 @@ class Table(Generic[SomeBatch, Row]):
         return self.columns[name].__get__(self, type(self))
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self.columns} - self._lacking)
+        columns = self.columns
+        return sorted({*super().__dir__(), *columns} - (self._known.keys() - columns.keys()))
 
     def __len__(self) -> int:
         return int(self._bounds[-1])

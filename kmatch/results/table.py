@@ -38,8 +38,6 @@ from kmatch.results.columns import (
 from kmatch.sequences.patterns import Pattern, pattern_set
 from kmatch.sequences.primer_pairs import PROBE, PrimerPairs
 
-GENOME = ("genome", "genome_number")  # which only rows of several genomes have
-ANNOTATED = ("gene", "region")
 SCORES = ("cfd", "mit")
 VARIANTS = ("variants", "af", "samples", "reference_distance")
 FLANKS = ("flank_5p", "flank_3p")
@@ -61,7 +59,7 @@ def annotated(batch: Any, table: Any) -> tuple[Named, Named]:
 class Placed(Table[SomeBatch, Row]):
     """Rows in records of a genome."""
 
-    optional: tuple[str, ...] = (*GENOME, *ANNOTATED)
+    optional: tuple[str, ...] = ("genome", "genome_number", "gene", "region")
     genome = Column(np.object_, lambda batch, _: same(batch.origin.name, batch))
     genome_number = Column(np.int64, lambda batch, _: np.full(len(batch), batch.origin.number))
     record = Column(np.object_, lambda batch, _: record_cells(batch))
@@ -249,7 +247,6 @@ class Hits(Placed[HitBatch, Hit]):
         self.labels, self._align = Names(self.patterns.names), align
         genome = ("genome",) * bool(self.searched and self.searched.named)
         shares = ("k",) * (k_each is not None)
-        self.added = (*GENOME * bool(genome), *shares)
         self._row = ListedHit if genome else Hit
         place = ("record", "start", "end", "pattern")
         self.bed = (*place, "score", "strand", "distance", *genome)
@@ -300,7 +297,7 @@ class Hits(Placed[HitBatch, Hit]):
             shares = None if any(k is None for k in ks) else np.concatenate(ks)
             first = pattern_set([*first, *other.patterns])
         found = Hits([*self.batches, *more], first, self.searched, self.pam_first, shares)
-        found.add([name for name in self.added if name in other.added and name not in found.added])
+        found.add([name for name in self.tsv if name in other.tsv and name not in found.tsv])
         found.annotation, found.letters = self.annotation, self.letters or other.letters
         return found
 
@@ -407,7 +404,6 @@ class Products(Placed[ProductBatch, Product]):
         self.pairs, self.named, self.labels = pairs, named, Names(pairs.primers.names)
         self._row = ListedProduct if named else Product
         probe = ("probe",) * bool(pairs.sides[:, PROBE].any())
-        self.added = (*GENOME * named, *probe)
         place, genome = ("record", "start", "end", "name"), ("genome",) * named
         distances = ("distance_forward", "distance_reverse")
         self.bed = (*place, "score", "strand", *distances, *genome)
@@ -530,9 +526,9 @@ class Guides(Placed[GuideBatch, Any]):
     def __init__(self, batches: Iterable[GuideBatch], k: int, mit: bool = False) -> None:
         """mit: whether they tell that specificity too."""
         self._counts = {f"d{distance}": distance for distance in range(k + 1)}
-        self.added = ("specificity_mit",) * mit
         place = ("record", "start", "end", "guide", "pam", "strand", "gc")
-        self.tsv = self._fields = (*place, *self._counts, "specificity", *self.added)
+        specificities = ("specificity", "specificity_mit")[: 1 + mit]
+        self.tsv = self._fields = (*place, *self._counts, *specificities)
         super().__init__(batches)
 
     @property
