@@ -123,7 +123,10 @@ class DifferenceSearch:
         """Yield rows, none of which starts before one that came earlier, and their chunks."""
         number = -1
         self._begin()
-        for number, (chunk, codes) in enumerate(self.find_codes(chunks)):
+        found = self._scanner.scan(chunks, self._scans.start)
+        # What rules decide about holds on to chunks.
+        made = found if self._bound else codes_ahead(found, self._engine.threads)
+        for number, (chunk, codes) in enumerate(made):
             if len(codes) * UNPACKED > chunk.length:
                 chunk.unpack(self._engine)
             for ends in self._ends(number, chunk, codes):
@@ -132,12 +135,6 @@ class DifferenceSearch:
         if number >= 0:
             rest = self._kept(self._sources[number], self._held, wait=False)
             yield self._report_ends(number, rest, FOREVER, FOREVER)
-
-    def find_codes(self, chunks: Iterable[PackedChunk]) -> Iterator[tuple[PackedChunk, Longs]]:
-        """Yield (chunk, codes): chunks or parts of them, in order, and their sorted codes."""
-        found = self._scanner.scan(chunks, self._scans.start)
-        # What rules decide about holds on to chunks.
-        return found if self._bound else codes_ahead(found, self._engine.threads)
 
     def _ends(
         self, number: int, chunk: PackedChunk, codes: Longs
