@@ -37,7 +37,6 @@ COMMENT = "#"  # begins a line of BED
 
 Parser = Callable[[Source], Iterator[Stretch]]
 Formats = Sequence[tuple[bytes, Parser]]  # the first bytes of a file, and its parser
-_NAMED_AFTER: dict[Parser, str] = {read_fasta: " after its '>'", read_fastq: " after its '@'"}
 
 
 def read_parts(path: StrPath, others: Formats = ()) -> Generator[Part]:
@@ -48,12 +47,11 @@ def read_parts(path: StrPath, others: Formats = ()) -> Generator[Part]:
     empty, damaged or no sequence file.
     """
     with open_source(path) as source:
-        number, parser = 0, _parser(source, others)  # records before the part
-        for part in parser(source):
+        number = 0  # records before the part
+        for part in _parser(source, others)(source):
             if not all(part.names):
                 unnamed = number + part.names.index("") + 1
-                where = _NAMED_AFTER.get(parser, "")
-                raise InputError(f"{source.label}: record {unnamed} has no name; write one{where}")
+                raise InputError(f"{source.label}: record {unnamed} has no name; write one")
             number += len(part.names) - part.goes_on
             yield part, source.consumed, source.size
 
