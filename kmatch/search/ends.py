@@ -30,7 +30,6 @@ from kmatch.search.plateaus import (
     join_chains,
     join_rows,
     make_rows,
-    split_rows,
 )
 from kmatch.search.rules import Rules, make_constraints
 from kmatch.search.scan import Scanner, ahead, code_batches, codes_ahead, rows_at_once
@@ -258,12 +257,12 @@ class DifferenceSearch:
         rows = self._waiting
         ready = rows["start"] < coordinate
         if self._report == "loci":
-            rows = rows[np.lexsort((rows["first"], rows["query"]))]
+            rows = rows.take(np.lexsort((rows["first"], rows["query"])))
             rows = join_chains(rows, self._panel.minus)
             is_open = rows["reach"] > coordinate
             ready = ~is_open & (rows["start"] < rows["first"][is_open].min(initial=coordinate))
-        rows, self._waiting = split_rows(rows, ready)
-        return rows, dict(self._sources)
+        self._waiting = rows.compress(~ready)
+        return rows.compress(ready), dict(self._sources)
 
     def _batch(self, sources: dict[int, Source], rows: RowArray) -> HitBatch:
         """The hits of rows, sorted, of one chunk; sources: chunks by number, with that one."""

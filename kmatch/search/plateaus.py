@@ -54,12 +54,6 @@ def join_rows(*parts: RowArray) -> RowArray:
     return filled[0] if filled else NO_ROWS
 
 
-def split_rows(rows: RowArray, before: Bools) -> tuple[RowArray, RowArray]:
-    """(rows that come before others, bool[n], and these), in their order."""
-    numbers = rows.view(np.int64).reshape(-1, len(_FIELDS.split()))
-    return numbers[before].view(ROW)[:, 0], numbers[~before].view(ROW)[:, 0]
-
-
 def join_chains(rows: RowArray, minus: Bytes) -> RowArray:
     """The rows that stand for chains of overlapping hits of a query, with their first and reach.
 
@@ -80,7 +74,7 @@ def join_chains(rows: RowArray, minus: Bytes) -> RowArray:
     for key in (rows["distance"], *(np.where(turned, back, ahead) for ahead, back in pairs)):
         key = np.where(best, key, FOREVER)
         best = key == np.minimum.reduceat(key, at)[chain]
-    standing = rows[best]
+    standing = rows.compress(best)
     standing["first"], standing["reach"] = first[at], np.maximum.reduceat(reach, at)
     return standing
 
@@ -94,11 +88,11 @@ def in_order(rows: RowArray, queries: int) -> RowArray:
     first, longest = int(start.min()), int(length.max()) + 1
     bits = len(rows).bit_length()
     if ((int(start.max()) - first + 1) * longest * queries) << bits >= 1 << KEY_BITS:
-        return rows[np.lexsort((rows["query"], rows["end"], rows["start"]))]
+        return rows.take(np.lexsort((rows["query"], rows["end"], rows["start"])))
     keys = ((start - first) * longest + length) * queries + rows["query"]
     keys = keys << bits | np.arange(len(rows))  # NumPy sorts numbers faster than it ranks them
     keys.sort()
-    return rows[keys & ((1 << bits) - 1)]
+    return rows.take(keys & ((1 << bits) - 1))
 
 
 def by_source(rows: RowArray) -> list[RowArray]:
