@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bools, Floats, Ints, Longs, bounds_of, gather
+from kmatch.arrays import Bools, Floats, Ints, Longs, bounds_of, counted_in_rows, gather
 from kmatch.errors import APART, check_choice
 from kmatch.genome import Genome, Genomes
 from kmatch.results.batches import SEEN, AssayBatch, HitBatch, PrimerSites
@@ -209,8 +209,8 @@ class AssaySearch:
         """Melting temperatures of sites, NaN where letters were skipped. An oligo's letter that
         stands for several bases is the one that fits."""
         columns, oligos = hits.aligned, self._pairs.primers
-        skipped = bounds_of(np.isin(columns.ops, np.frombuffer(b"ID", np.uint8)))[columns.op_ends]
-        rows = np.flatnonzero(np.diff(skipped) == 0)
+        skipped = (columns.ops == ord("I")) | (columns.ops == ord("D"))
+        rows = np.flatnonzero(counted_in_rows(skipped, columns.op_ends) == 0)
         bounds = bounds_of(oligos.lengths[hits.pattern[rows]])
         sites = encode_text(gather(columns.text, columns.text_ends[rows], bounds))
         masks = gather(oligos.masks, oligos.begins[hits.pattern[rows]], bounds)
