@@ -121,7 +121,7 @@ class Specificity:
 
     def add(self, batch: HitBatch) -> None:
         """Count hits with their scores; one that has none adds nothing."""
-        known = np.nan_to_num(getattr(batch, self._score))
+        known = np.fmax(getattr(batch, self._score), 0)
         self._sum += np.bincount(batch.pattern, known, len(self._sum))
         perfect = np.flatnonzero(batch.distance == 0)
         np.maximum.at(self._perfect, batch.pattern[perfect], known[perfect])

@@ -210,12 +210,13 @@ def window_batches(
         if len(start):
             found = None
             if aligned:
-                bounds, begins = bounds_of(end - start), panel.patterns.begins[pattern]
-                text, masks = np.empty(bounds[-1], np.uint8), panel.patterns.masks
-                found = Columns(bounds, np.empty_like(text), bounds, text)
-                if aligned == "text":
-                    found, masks = found._replace(op_ends=0 * bounds, ops=NO_LETTERS), NO_LETTERS
-                compared = masks, begins, found.ops
+                bounds, patterns = bounds_of(end - start), panel.patterns
+                text = np.empty(bounds[-1], np.uint8)
+                found = Columns(0 * bounds, NO_LETTERS, bounds, text)
+                compared = NO_LETTERS, position, NO_LETTERS  # none are
+                if aligned != "text":
+                    found = found._replace(op_ends=bounds, ops=np.empty_like(text))
+                    compared = patterns.masks, patterns.begins[pattern], found.ops
                 windows = chunk.plain, chunk.letters, position, minus, bounds, compared, text
                 workers.run(read_windows, slabs(len(start)), *windows)
             yield hit_batch(chunk.spans, (record, start, end), (pattern, distance, minus), found)
