@@ -94,7 +94,7 @@ class DifferenceSearch:
         self._bound = bool(rules.pams) or self._binding  # whether rules decide about ends
         self._backward = panel.letters.backward != 0
         self._workers = engine.workers
-        self._plateaus = Plateaus(panel.letters.backward, self._workers)
+        self._plateaus = Plateaus(panel.letters.backward)
         self._constraints = make_constraints(rules, panel, self._query.k)
         masks = panel.letters.masks
         self._scans = DifferenceScans(engine, self._query, masks, self._constraints, way)

@@ -81,31 +81,18 @@ def _note_minimum(state, q, out, many):
 
 
 @kernel
-def feed_plateaus(work, state, ends, stops, out, counts):
-    """Take ends, and write the minima that are certain then.
+def feed_plateaus(state, ends, stops, out):
+    """Take ends, and write the minima that are certain then to the three rows of `out`, of n + Q
+    numbers; returns how many there are.
 
-    Each item of work takes the ends of as many queries, which no other item looks at, and fills its
-    three rows of `out`, of n + Q numbers, and its number in `counts`; state: State; ends: (query,
-    coordinate, distance), int64[n] each; stops: (forward, backward), see `Plateaus.feed`.
+    state: State; ends: (query, coordinate, distance), int64[n] each; stops: (forward, backward),
+    see `Plateaus.feed`.
     """
-    groups, queries = work[1], len(state.plateaus)
-    group = next_item(work)
-    while group >= 0:
-        begin, end = group * queries // groups, (group + 1) * queries // groups
-        counts[group] = _feed_some(begin, end, state, ends, stops, out[3 * group : 3 * group + 3])
-        group = next_item(work)
-
-
-@kernel
-def _feed_some(begin, end, state, ends, stops, out):
-    """The same for the queries begin … end−1; returns how many minima there are."""
     query, coordinate, distance = ends
     plateaus, many = state.plateaus, 0
     for i in range(len(query)):
-        q = query[i]
-        if q < begin or q >= end:
-            continue
-        at, d, plateau = coordinate[i], distance[i], plateaus[q]
+        q, at, d = query[i], coordinate[i], distance[i]
+        plateau = plateaus[q]
         beside = plateau.is_open and plateau.last + 1 == at
         if beside and d == plateau.height:
             plateau.last = at
@@ -114,7 +101,7 @@ def _feed_some(begin, end, state, ends, stops, out):
             many = _note_minimum(state, q, out, many)
         plateau.fell = not (beside and d > plateau.height)
         plateau.is_open, plateau.first, plateau.last, plateau.height = 1, at, at, d
-    for q in range(begin, end):
+    for q in range(len(plateaus)):
         plateau = plateaus[q]
         if plateau.is_open and plateau.last + 1 < stops[state.backward[q]]:
             plateau.is_open = 0

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from kmatch.arrays import Bools, Bytes, Longs, Table
 from kmatch.engine.types import Ends, Traced
-from kmatch.engine.workers import Workers, slabs
 from kmatch.jit.entries import entry
 
 # A hit: its coordinates, those of the chain of minima that it stands for, that of its anchored end,
@@ -18,17 +17,7 @@ RowArray = Annotated[NDArray[Any], ROW]
 NO_ROWS: RowArray = np.zeros(0, ROW)
 KEY_BITS = 62
 FOREVER = np.iinfo(np.int64).max
-SLABS = 16  # of ends for which a further thread pays, as each looks at all of them
-
-
-# 32 bytes: threads that take neighbouring queries write to one cache line at the most.
-PLATEAU = np.dtype(
-    {
-        "names": ["first", "last", "height", "is_open", "fell"],
-        "formats": [np.int64, np.int64, np.int64, np.uint8, np.uint8],
-        "itemsize": 32,
-    }
-)
+PLATEAU = np.dtype([(name, np.int64) for name in ("first", "last", "height", "is_open", "fell")])
 
 
 def make_rows(number: int, base: int, backward: Bools, ends: Ends, traced: Traced) -> RowArray:
@@ -117,7 +106,7 @@ class State(NamedTuple):
 
 feed_plateaus = entry(
     "kmatch.search.kernels:feed_plateaus",
-    tuple[Longs, State, tuple[Longs, Longs, Longs], tuple[int, int], Table, Longs],
+    tuple[State, tuple[Longs, Longs, Longs], tuple[int, int], Table],
 )
 
 
@@ -129,8 +118,7 @@ class Plateaus:
     the first in the text for a query that reads backward.
     """
 
-    def __init__(self, backward: Bytes, workers: Workers) -> None:
-        self._workers = workers
+    def __init__(self, backward: Bytes) -> None:
         self._state = State(backward, np.zeros(len(backward), PLATEAU))
 
     def feed(
@@ -147,14 +135,9 @@ class Plateaus:
         query, coordinate, distance: int64[n]; all ends before forward_end, or backward_end for a
         query that reads backward, have then been seen.
         """
-        state, many = self._state, len(query)
-        groups = min(self._workers.threads, 1 + slabs(many) // SLABS)
-        out = np.empty((3 * groups, many + len(state.backward)), np.int64)
-        counts, stops = np.empty(groups, np.int64), (forward_end, backward_end)
-        ends = query, coordinate, distance
-        self._workers.run(feed_plateaus, groups, state, ends, stops, out, counts)
-        parts = [out[3 * group : 3 * group + 3, : counts[group]] for group in range(groups)]
-        return parts[0] if groups == 1 else np.concatenate(parts, axis=1)
+        found = np.empty((3, len(query) + len(self._state.backward)), np.int64)
+        ends, stops = (query, coordinate, distance), (forward_end, backward_end)
+        return found[:, : feed_plateaus(self._state, ends, stops, found)]
 
     def undecided(self) -> Longs:
         """Where the ends are of plateaus that may be minima of backward queries, coordinates."""
