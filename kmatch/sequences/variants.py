@@ -14,7 +14,7 @@ from kmatch.arrays import Bytes, Words, bounds_of, gather
 from kmatch.errors import InputError, checked_count, listed, shown, warn
 from kmatch.sequences.files import Source, StrPath
 
-BLOCK, SITES = 1 << 24, 1 << 15  # bytes of a block's copies, and its sites, about
+BLOCK, SITES = 1 << 27, 1 << 17  # bytes of a block's copies, and its sites, about
 FOREVER = 1 << 62
 UNKNOWN = float("nan")
 _CONTIG = re.compile(rb"##contig=<.*?ID=([^,>]+)(?:.*?length=(\d+))?")
