@@ -21,12 +21,10 @@ from kmatch.engine.cpu.vectors import (
     ALL_ONES,
     NONE,
     ONE,
-    carry_of,
     fill_wide,
     load_wide,
     lowest,
     nonzero,
-    parity,
     pointer,
     store,
 )
@@ -47,24 +45,17 @@ class Counter(NamedTuple):
 @kernel
 def counter_of(k):
     """The Counter that overflows past k."""
-    bits = counter_bits(k)
-    return Counter(bits, (1 << bits) - (k + 1))
-
-
-@kernel
-def counter_bits(k):
-    """Bits of a counter that overflows past k."""
     bits = 1
     while (1 << bits) < k + 1:
         bits += 1
-    return bits
+    return Counter(bits, (1 << bits) - (k + 1))
 
 
 @inlined
 def _full(a, b, c):
     """Sum and carry of three bits; the carry out of the sum, which spares copies of registers."""
-    total = parity(a, b, c)
-    return total, carry_of(a, b, total)
+    total = a ^ b ^ c
+    return total, (a & b) | ((a ^ b) & ~total)
 
 
 @inlined
@@ -305,12 +296,6 @@ def _letter_offsets(text, query):
 
 
 @kernel
-def _new_counts(k):
-    """Memory for the counters of a wide vector."""
-    return np.empty((1 + max(counter_of(k).bits, 4)) * WIDE, np.uint64)
-
-
-@kernel
 def _scan_tiles(work, text, query, offsets, k, tiling, counts, writer):
     """Scan tiles until none is left; its arrays outlive it, so what it calls takes pointers."""
     chunk = Text(pointer(text.planes, 0), text.words, text.rows, text.plane_words)
@@ -332,7 +317,8 @@ def scan(work, text, query, k, tiling, buffer):
     work: an item is a tile; text: Text; query: QueryArrays; k: counted letters that may mismatch;
     tiling: see `tiling_of`; buffer: HitBuffer, receives the codes.
     """
-    offsets, counts = _letter_offsets(text, query), _new_counts(k)
+    offsets = _letter_offsets(text, query)
+    counts = np.empty((1 + max(counter_of(k).bits, 4)) * WIDE, np.uint64)
     slot = new_slot()
     writer = new_writer(buffer, slot, len(query.bounds), k)
     _scan_tiles(work, text, query, offsets, k, tiling, counts, writer)

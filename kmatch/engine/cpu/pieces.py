@@ -36,7 +36,7 @@ class Pattern(NamedTuple):
 
 @inlined
 def _block(eq, pv, mv, plus, minus):
-    """One column of one block: (pv, mv, horizontal +1, horizontal -1, diagonal 0), rows as bits.
+    """One column of one block: (pv, mv, horizontal +1, horizontal -1), rows as bits.
 
     plus, minus: the horizontal delta that comes in at the top, as 0 or 1 each.
     """
@@ -46,7 +46,7 @@ def _block(eq, pv, mv, plus, minus):
     ph = mv | ~(xh | pv)
     mh = pv & xh
     up, down = (ph << ONE) | plus, (mh << ONE) | minus
-    return down | ~(xv | up), up & xv, ph, mh, xh | mv
+    return down | ~(xv | up), up & xv, ph, mh
 
 
 @inlined
@@ -55,7 +55,7 @@ def _column(table, at, blocks, last, pv, mv):
     plus = minus = NONE
     ph = mh = NONE
     for b in range(blocks):
-        pv[b], mv[b], ph, mh, _ = _block(table[at + b], pv[b], mv[b], plus, minus)
+        pv[b], mv[b], ph, mh = _block(table[at + b], pv[b], mv[b], plus, minus)
         plus, minus = ph >> np.uint64(63), mh >> np.uint64(63)
     return np.int64((ph >> last) & ONE) - np.int64((mh >> last) & ONE)
 

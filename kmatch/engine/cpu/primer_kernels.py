@@ -37,7 +37,6 @@ from kmatch.engine.cpu.vectors import (
     load,
     lowest,
     nonzero,
-    or_both,
     store,
 )
 from kmatch.engine.types import FRESH
@@ -193,14 +192,14 @@ def _gather4(planes, state, top, deltas, masks, source, target, found, offsets):
         ph, mh = load_pair(state, source)
         plus, minus = load_pair(state, found)
         ph, mh, nv0, mv0 = cell(load(planes, e), ph, mh, nv0, mv0)
-        plus, minus = or_both(plus, ph, at0), or_both(minus, mh, at0)
+        plus, minus = plus | (ph & at0), minus | (mh & at0)
         ph, mh, nv1, mv1 = cell(load(planes, e + ROW), ph, mh, nv1, mv1)
-        plus, minus = or_both(plus, ph, at1), or_both(minus, mh, at1)
+        plus, minus = plus | (ph & at1), minus | (mh & at1)
         ph, mh, nv2, mv2 = cell(load(planes, e + 2 * ROW), ph, mh, nv2, mv2)
-        plus, minus = or_both(plus, ph, at2), or_both(minus, mh, at2)
+        plus, minus = plus | (ph & at2), minus | (mh & at2)
         ph, mh, nv3, mv3 = cell(load(planes, e + 3 * ROW), ph, mh, nv3, mv3)
         store_pair(state, target, ph, mh)
-        store_pair(state, found, or_both(plus, ph, at3), or_both(minus, mh, at3))
+        store_pair(state, found, plus | (ph & at3), minus | (mh & at3))
         source += PAIR
         target += PAIR
         found += PAIR
@@ -219,7 +218,7 @@ def _start_counters(state, strip):
         if nonzero(lanes) != 0:
             for i in range(0, strip.bits * WORDS, WORDS):
                 kept = load(state, COUNT + i)
-                store(state, COUNT + i, or_both(kept, load(state, RUN + i), lanes))
+                store(state, COUNT + i, kept | (load(state, RUN + i) & lanes))
 
 
 @kernel

@@ -10,7 +10,7 @@ and a border's ph, mh of column c at its index + PAIR·c.
 """
 
 from kmatch.engine.cpu.items import WORDS
-from kmatch.engine.cpu.vectors import any_of, load, or_without, store, without
+from kmatch.engine.cpu.vectors import load, store
 from kmatch.jit.kernels import inlined, kernel
 
 PAIR = 2 * WORDS  # a pair of vectors: nv and mv, or ph and mh
@@ -20,8 +20,8 @@ PAIR = 2 * WORDS  # a pair of vectors: nv and mv, or ph and mh
 def cell(eq, ph, mh, nv, mv):
     """One row of one column: the new (ph, mh, nv, mv); eq: the lanes whose letters match."""
     # Hyyrö's eq|mv and eq|mh may be one: where the other delta is −1, the result is the same.
-    zero = any_of(eq, mv, mh)
-    return or_without(mv, zero, nv), ~nv & zero, without(mh, zero, ph), ph & zero
+    zero = eq | mv | mh
+    return mv | (~zero & nv), ~nv & zero, ~mh & (zero | ph), ph & zero
 
 
 @inlined

@@ -225,45 +225,6 @@ def aligned(words):
     return array[skip : skip + words]
 
 
-# Of three vectors; LLVM 22 makes one instruction of each where the processor has it, or two.
-
-
-@inlined
-def any_of(a, b, c):
-    """The bits that are set in any of three vectors."""
-    return a | b | c
-
-
-@inlined
-def parity(a, b, c):
-    """The lowest bits of a + b + c."""
-    return a ^ b ^ c
-
-
-@inlined
-def carry_of(a, b, total):
-    """The carries of a, b and a third vector; total: the parity of the three."""
-    return (a & b) | ((a ^ b) & ~total)
-
-
-@inlined
-def or_without(a, b, c):
-    """a | ~b & c"""
-    return a | (~b & c)
-
-
-@inlined
-def or_both(a, b, c):
-    """a | b & c"""
-    return a | (b & c)
-
-
-@inlined
-def without(a, b, c):
-    """~a & (b | c)"""
-    return ~a & (b | c)
-
-
 plus, minus = binary("add"), binary("sub")
 
 up, down = binary("shl"), binary("lshr")  # shift words by fewer than 64 bits
