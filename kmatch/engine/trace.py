@@ -13,7 +13,7 @@ A diagonal step is preferred to a deletion, and a deletion to an insertion, from
 
 import numpy as np
 
-from kmatch.engine.cpu.vectors import pointer
+from kmatch.engine.cpu.vectors import NONE, bits_alike, highest, pointer
 from kmatch.engine.letters import decode
 from kmatch.engine.types import COMPLEMENT, LETTERS, MATCH, MISMATCH, SKIP_PATTERN, SKIP_TEXT
 from kmatch.engine.workers import SLAB
@@ -123,12 +123,27 @@ def _put(ops, to, column, op):
     ops[to[0] + to[1] * column] = op
 
 
+@inlined
+def _descend(words, at, row):
+    """The row behind the last one before `row` whose bit is set from words[at] on, 0 for none."""
+    while row > 0:
+        left = words[at + ((row - 1) >> 6)] << np.uint64(-row & 63)
+        if left != NONE:
+            return row - 63 + highest(left)
+        row = (row - 1) & ~63
+    return 0
+
+
 @kernel
-def _fill_reached(pattern, m, text, shown, distance, reached):
+def _fill_reached(pattern, m, text, shown, distance, memory):
     """Fill `reached`, at e·(2·distance + 1) + distance + o: the most pattern letters, counted from
     the far end, that e differences suffice for on the diagonal that o more text letters than others
     lead to; negative where the text has too few. Arguments as for `_walk_freely`."""
-    across = 2 * distance + 1
+    reached, differ = memory
+    across, blocks = 2 * distance + 1, (m + 63) >> 6
+    for d in range(across):
+        for b in range(blocks):
+            differ[d * blocks + b] = ~bits_alike(pattern, 64 * b, text, 64 * b + d - distance)
     for e in range(distance):
         for d in range(e, 2 * distance - e + 1):
             shift = m + d - distance
@@ -137,18 +152,17 @@ def _fill_reached(pattern, m, text, shown, distance, reached):
                 at = (e - 1) * across + d
                 row = min(max(reached[at] + 1, reached[at + 1], reached[at - 1] + 1), m)
             if row >= 0:
-                most = min(m, shift)
-                while row < most and pattern[m - 1 - row] & text[shift - 1 - row]:
-                    row += 1
+                row = m - _descend(differ, d * blocks, m - row)
             reached[e * across + d] = row
 
 
 @kernel
-def _walk_freely(pattern, m, text, shown, distance, reached, ops, to):
+def _walk_freely(pattern, m, text, shown, distance, memory, ops, to):
     """Write the steps of the best alignment from its anchor on; returns (text letters, columns).
 
-    pattern, text: pointers to m and to `shown` masks, from the anchor on; reached: a pointer to
-    int64, memory; ops, to: see `_put`, with matches everywhere.
+    pattern, text: pointers to m and to `shown` masks, from the anchor on, and others behind them,
+    and before the text; memory: pointers to int64 and uint64; ops, to: see `_put`, with matches
+    everywhere.
     """
     differ = 0 if shown >= m else m
     for i in range(min(m, shown)):
@@ -158,7 +172,8 @@ def _walk_freely(pattern, m, text, shown, distance, reached, ops, to):
             if pattern[i] & text[i] == 0:
                 _put(ops, to, i, MISMATCH)
         return m, m
-    _fill_reached(pattern, m, text, shown, distance, reached)
+    _fill_reached(pattern, m, text, shown, distance, memory)
+    reached = memory[0]
     i = at = column = 0  # letters used, of the pattern and of the text
     for e in range(distance - 1, -2, -1):
         while i < m and at < shown and pattern[i] & text[at]:
@@ -308,13 +323,14 @@ def trace(work, view, search, constraints, ends, traced, columns):
     """
     rows, k, states = longest(search.reading.begins), search.k, constraints.states
     bound = constraints.near > 0 or constraints.far > 0 or states.apart
-    beside, pattern = np.empty(constraints.pams.shape[2], np.uint8), np.empty(rows, np.uint8)
+    beside, pattern = np.empty(constraints.pams.shape[2], np.uint8), np.empty(rows + 64, np.uint8)
     spare = np.empty((rows + 1 if bound else 0, len(states.offset)), np.int64)
-    letters, steps = np.empty(rows + k, np.uint8), np.empty(2 * rows + k, np.uint8)
+    letters, steps = np.empty(rows + 2 * k + 64, np.uint8), np.empty(2 * rows + k, np.uint8)
     reached = np.empty(k * (2 * k + 1), np.int64)
+    differ = np.empty((2 * k + 1) * ((rows + 63) >> 6), np.uint64)
     slab = next_item(work)
     while slab >= 0:
-        memory = (beside, pattern, letters, steps), (spare, reached)
+        memory = (beside, pattern, letters, steps), (spare, reached, differ)
         given = bound, memory, ends, traced, columns
         _trace_some(slab * SLAB, view, search, constraints, *given)
         slab = next_item(work)
@@ -323,12 +339,13 @@ def trace(work, view, search, constraints, ends, traced, columns):
 @kernel
 def _trace_some(begin, view, search, constraints, bound, memory, ends, traced, columns):
     """The same of the ends of a slab; bound: whether constraints bind; memory outlives this."""
-    (beside, pattern, letters, steps), (spare, reached) = memory
+    (beside, pattern, letters, steps), (spare, reached, differ) = memory
     positions, queries, distances, limits = ends
     others, sizes, pam_sizes = traced
     op_ends, ops, text_ends, out = columns
     begins, backward = search.reading.begins, search.reading.backward
-    wanted, text, paths = pointer(pattern, 0), pointer(letters, 0), pointer(reached, 0)
+    wanted, text, k = pointer(pattern, 0), pointer(letters, search.k), search.k
+    paths = pointer(reached, 0), pointer(differ, 0)
     leads = constraints.leads
     for h in range(begin, min(begin + SLAB, len(positions))):
         query, position, distance = queries[h], positions[h], distances[h]
@@ -350,7 +367,7 @@ def _trace_some(begin, view, search, constraints, bound, memory, ends, traced, c
             _read_pattern(search, query, wanted)
             read_view(view, position, step, shown, text)
         if bound:
-            within = pattern[:m], letters[:shown]
+            within = pattern[:m], letters[k : k + shown]
             _fill_spare(constraints, *within, distance, spare)
             used, count = _walk_within(constraints, *within, spare, here, to)
         elif distance > 0:

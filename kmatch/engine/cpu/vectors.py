@@ -149,8 +149,29 @@ def _count_zeros(builder, word):
 
 
 lowest = _of_word(_count_zeros, types.int64)  # number of the lowest set bit, of which there is one
+highest = _of_word(
+    lambda builder, word: builder.sub(
+        ir.Constant(word.type, 63), builder.ctlz(word, ir.Constant(ir.IntType(1), 1))
+    ),
+    types.int64,
+)
 popcount = _of_word(lambda builder, word: builder.ctpop(word), types.int64)
 reverse_bits = _of_word(lambda builder, word: builder.bitreverse(word), types.uint64)
+
+
+def _items(context, builder, signature, arguments):
+    """The 64 items from array[index] on of a flat uint8 array; arguments: array and index."""
+    kind = ir.VectorType(ir.IntType(8), 64)
+    offset = context.cast(builder, arguments[1], signature[1], types.int64)
+    address = builder.gep(_data(context, builder, signature[0], arguments[0]), [offset])
+    return builder.load(builder.bitcast(address, kind.as_pointer()), align=1)
+
+
+def _bits_of_both(builder, left, right):
+    """A bit for each of 64 items, set where both vectors have one of the same bits."""
+    found = builder.and_(left, right)
+    bits = builder.icmp_unsigned("!=", found, ir.Constant(found.type, None))
+    return builder.bitcast(bits, ir.IntType(64))
 
 
 @intrinsic
@@ -159,16 +180,23 @@ def bits_where(typingctx, array, index, mask):
     one of the bits of `mask`."""
 
     def build(context, builder, signature, arguments):
-        kind = ir.VectorType(ir.IntType(8), 64)
-        offset = context.cast(builder, arguments[1], signature.args[1], types.int64)
         mask = context.cast(builder, arguments[2], signature.args[2], types.uint8)
-        address = builder.gep(_data(context, builder, signature.args[0], arguments[0]), [offset])
-        items = builder.load(builder.bitcast(address, kind.as_pointer()), align=1)
-        found = builder.and_(items, _spread(builder, mask, kind))
-        bits = builder.icmp_unsigned("!=", found, ir.Constant(kind, None))
-        return builder.bitcast(bits, ir.IntType(64))
+        items = _items(context, builder, signature.args, arguments)
+        return _bits_of_both(builder, items, _spread(builder, mask, items.type))
 
     return types.uint64(array, index, mask), build
+
+
+@intrinsic
+def bits_alike(typingctx, array, index, other, at):
+    """The same, set where the item has one of the bits of that from other[at] on."""
+
+    def build(context, builder, signature, arguments):
+        left = _items(context, builder, signature.args[:2], arguments[:2])
+        right = _items(context, builder, signature.args[2:], arguments[2:])
+        return _bits_of_both(builder, left, right)
+
+    return types.uint64(array, index, other, at), build
 
 
 @inlined
