@@ -139,12 +139,12 @@ def _draw_along(
     drawn = (scale * lengths).tolist()
     axes.hlines(range(len(drawn)), 0, drawn, color="0.6", linewidth=1.2)
     axes.barh(range(len(drawn)), drawn, height=2 * HALF, color="0.955", zorder=0)
-    many = (np.bincount(marks.line) > SINGLE)[marks.line]
+    many, note = (np.bincount(marks.line) > SINGLE)[marks.line], ""
     _draw_marks(axes, _widened(marks.chosen(~many), LEAST * extent), classes, "hits")
     if many.any():
         _draw_marks(axes, _in_bins(marks.chosen(many), extent / BINS), classes, "bins")
-        title = f"a column is {short(extent / BINS, 'bp')}; the paler, the fewer hits of a distance"
-        axes.set_title(title)
+        column = f"1/{BINS} of a record" if apart else short(extent / BINS, "bp")
+        note = f"\na column is {column}; the paler, the fewer hits of a distance"
     axes.set_xlim(-MARGIN * extent, (1 + MARGIN) * extent)
     axes.set_ylim(len(drawn) - 0.5, -0.5)
     names = list(map(label, places.names))
@@ -159,7 +159,7 @@ def _draw_along(
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     _write_counts(axes, marks, len(drawn))
-    _draw_legend(axes, classes)
+    _draw_legend(axes, classes, note)
 
 
 def _widened(marks: Marks, least: float) -> Marks:
@@ -214,11 +214,11 @@ def _write_counts(axes: Any, marks: Marks, lines: int) -> None:
             axes.annotate(f"{sign} {count:,}", at, xytext=(4, 0), **place, **style)
 
 
-def _draw_legend(axes: Any, classes: list[str]) -> None:
+def _draw_legend(axes: Any, classes: list[str], note: str) -> None:
     from matplotlib.patches import Patch
 
     pairs = zip(classes, _colours(classes), strict=True)
     handles = [Patch(color=colour, label=name) for name, colour in pairs]
-    title = "distance (the taller, the closer; + above the line, − below)"
+    title = f"distance (the taller, the closer; + above the line, − below){note}"
     place = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "borderaxespad": 0.2}
     axes.legend(handles=handles, title=title, alignment="left", ncols=len(classes), **place)
