@@ -155,22 +155,6 @@ for name, was, now in zip(names, before, settings()):
 """
 
 
-@pytest.mark.parametrize("asked", [None, "3"])
-def test_threads_of_libraries(asked, monkeypatch):
-    """Linear algebra gets one thread, unless more are asked for."""
-    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
-    if asked:
-        monkeypatch.setenv("OPENBLAS_NUM_THREADS", asked)
-    code = """
-import atexit, os
-from kmatch.cli.main import main
-atexit.register(lambda: print(os.environ["OPENBLAS_NUM_THREADS"]))
-main(["--version"])
-"""
-    done = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, timeout=60)
-    assert done.stdout.splitlines()[-1] == (asked or "1")
-
-
 def test_nothing_of_the_process_is_changed(tmp_path, monkeypatch):
     monkeypatch.delenv("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", raising=False)
     command = (sys.executable, "-c", UNCHANGED, tmp_path)

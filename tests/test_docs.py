@@ -32,7 +32,6 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 RECORDS = ROOT / "scripts" / "results"
 ALL = [*DOCUMENTS, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", RECORDS / "README.md"]
 PATHS = [f"/{path.relative_to(ROOT)}" for glob in ("*", "[!.]*/**/*") for path in ROOT.glob(glob)]
-OLD = re.compile(r"scripts/bench_\w+\.py")  # as records of earlier scripts were made
 CONSOLE = [block for document in DOCUMENTS for block in blocks(document, "console")]
 PAGES = sorted(GOLDEN.glob("*.md"))
 RUN = CONSOLE + [block for page in PAGES for block in blocks(page, "console")]
@@ -108,7 +107,7 @@ def test_a_page_fits_the_repository(document):
     folders = ("scripts/", "tests/", "kmatch/", "docs/", "examples/", "packaging/")
     named = {word.rstrip("/") for word in words if word.endswith(ours) or word.startswith(folders)}
     missing = [name for name in named if not any(path.endswith(f"/{name}") for path in PATHS)]
-    assert [name for name in missing if not OLD.fullmatch(name)] == []
+    assert missing == []
 
 
 def test_every_page_is_linked_and_every_table_shown():
