@@ -41,9 +41,6 @@ SHARES = 4  # tasks for each thread, where there are records or patterns enough
 LEAST, MOST = 1 << 18, 1 << 24  # letters of a piece
 STARTS = 1 << 12  # starts of primers in a group, at least
 ROWS = 1 << 16  # hits handed on at a time
-# What identifies a file: its absolute path, bytes, time of change in nanoseconds, and of a packed
-# genome the checksum of its index, else None.
-SharedFile = tuple[str, int, int, int | None]
 Group = tuple[int, int]  # the number of a group of the patterns, and how many groups there are
 
 
@@ -54,13 +51,23 @@ def version() -> str:
     return f"{kmatch.__version__} ({digest(kmatch.__version__)[:8]})"
 
 
+class SharedFile(NamedTuple):
+    """What identifies a file: its absolute path, bytes, time of change in nanoseconds, and the
+    checksum of a packed genome's index, else None."""
+
+    path: str
+    size: int
+    changed: int
+    checksum: int | None
+
+
 def shared_file(genome: Genome) -> SharedFile | None:
     """The SharedFile of a Genome; None for what is no regular file."""
     if genome.path == "-" or not os.path.isfile(genome.path):
         return None
     found, checksum = os.stat(genome.path), genome.file.checksum if genome.file else None
     path = os.path.abspath(os.fspath(genome.path))
-    return path, found.st_size, found.st_mtime_ns, checksum
+    return SharedFile(path, found.st_size, found.st_mtime_ns, checksum)
 
 
 class Piece(NamedTuple):
@@ -85,7 +92,7 @@ class Piece(NamedTuple):
             return Genome.of_packed(self.label, bytearray(self.content))
         assert self.file is not None
         try:
-            genome = Genome(self.file[0], keep=False)
+            genome = Genome(self.file.path, keep=False)
             if shared_file(genome) != self.file:
                 return None
         except (OSError, InputError):
@@ -188,7 +195,7 @@ def search_piece(
             genomes.circular = circular
             found, progress = find(genomes=genomes, regions=regions, group=group)
     except KmatchError as error:
-        path = piece.file[0] if piece.file else piece.label
+        path = piece.file.path if piece.file else piece.label
         return type(error)(str(error).replace(path, piece.label, 1))
     names = [str(each) for each in heard if isinstance(each, NameWarning)]
     missing, lengths = list(circular.missing if circular else ()), regions and regions.lengths
@@ -270,7 +277,7 @@ class Cluster:
         found = self._in_order(job, genomes, units, narrow)
         for number, (piece, answers) in enumerate(found, 1):
             met = answers[0]  # as all groups have met it
-            for warning in met.warnings if piece.file and piece.file[-1] is None else ():
+            for warning in met.warnings if piece.file and piece.file.checksum is None else ():
                 warn(warning, NameWarning)  # other genomes are opened here
             if genomes.circular:
                 genomes.circular.hear(met.missing)

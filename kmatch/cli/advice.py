@@ -22,14 +22,17 @@ COMMANDS = {
 # Options, and what to use where the command has the option before it, if there is one.
 OPTIONS = {
     "--mismatches --mismatch --mm -m -e --errors --error-rate --max-errors --distance --identity": (
-        *("-k", "the differences allowed are -k N, or as a share -k 10%"),
+        "-k",
+        "the differences allowed are -k N, or as a share -k 10%",
     ),
     "-k": ("--each", "it finds the closest at any distance; kmatch edit -k N finds all within N"),
     "--bulge --bulges --bulge-size --dna-bulge --rna-bulge --indels --gaps": (
-        *("", "kmatch edit finds bulges: of DNA --max-deletions N, of RNA --max-insertions N"),
+        "",
+        "kmatch edit finds bulges: of DNA --max-deletions N, of RNA --max-insertions N",
     ),
     "--rc --revcomp --reverse-complement --both --both-strands --forward": (
-        *("--strand", "both strands are searched unless --strand + or --strand - says which"),
+        "--strand",
+        "both strands are searched unless --strand + or --strand - says which",
     ),
     "-j --jobs --cores --cpus": ("--threads", "threads are -t N"),
     "--gpu --cuda --cpu": ("--device", "devices are --device cuda and --device cpu"),
@@ -38,7 +41,8 @@ OPTIONS = {
     "-f --file --query --fasta --input -i --genome": ("", "files need no option: {usage}"),
     "--sequence --seq --guide --motif": ("--pattern", "a pattern is -p SEQ"),
     "--all --best --top --max-hits": (
-        *("--limit", "every hit is written unless --limit N asks for the N closest of a pattern"),
+        "--limit",
+        "every hit is written unless --limit N asks for the N closest of a pattern",
     ),
     "--count --counts -c": ("--summary-only", "hits by pattern and distance: --summary-only"),
 }
@@ -54,12 +58,14 @@ MESSAGES = (
     ("'-k': ", "", "type -k 2, or as a share -k 10%"),
     (f"{_EXTRA}%", "", "write -k 10% without a blank"),
     (
-        *(f"{_EXTRA}[ACGTURYSWKMBDHVN]{{4,}}[ )]", "--pattern"),
+        f"{_EXTRA}[ACGTURYSWKMBDHVN]{{4,}}[ )]",
+        "--pattern",
         "patterns on the command line are -p SEQ, which can be repeated",
     ),
     (rf"{_EXTRA}\d+[ )]", "-k", "a number needs its option: differences are -k N, threads -t N"),
     (
-        *(_EXTRA, "--circular"),
+        _EXTRA,
+        "--circular",
         "type {usage}; several genomes are one @LIST, and names with blanks need quotes",
     ),
     (_EXTRA, "", "type {usage}; names with blanks need quotes"),

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmatch.arrays import Longs, bounds_of, ranked
-from kmatch.errors import InputError, OutputError, shown
+from kmatch.errors import InputError, OutputError, counted, shown
 from kmatch.results.batches import Batch, SomeBatch, Texts, join_rows, taken
 
 if TYPE_CHECKING:
@@ -335,7 +335,7 @@ class Table(Generic[SomeBatch, Row]):
             yield [_cell(value) for value in row]
 
     def _size(self) -> str:
-        return f"{len(self):,} {self.noun}{'' if len(self) == 1 else 's'}"
+        return counted(len(self), self.noun)
 
     def to_bed(self, target: Any) -> None:
         """Write BED lines to a path or to a text or binary handle.

@@ -8,16 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import (
-    Bools,
-    Bytes,
-    Longs,
-    Objects,
-    bounds_of,
-    distinct,
-    gather,
-    ranked,
-)
+from kmatch.arrays import Bools, Bytes, Longs, Objects, bounds_of, distinct, gather, ranked
 from kmatch.engine.types import LETTERS
 from kmatch.engine.ways import MANY_GUIDES
 from kmatch.errors import InputError, warn

@@ -255,9 +255,8 @@ class Sites:
         for sites, codes in codes_ahead(found, self.engine.threads):
             for part in code_batches(codes, self.engine.threads):
                 site, number, distance = self._coding.decode(part)
-                rank = (sites.minus[site] - self._strands[0]) * np.int64(
-                    self._coding.queries
-                ) + number
+                second = sites.minus[site] != self._strands[0]  # of the strands
+                rank = number + self._coding.queries * second
                 part = coding.encode(sites.position[site], rank, distance)
                 rest = (self.panel, self._k, self.engine, self._aligned)
                 yield from window_batches(part, sites.chunk, *rest)

@@ -3,13 +3,12 @@
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
 from kmatch.arrays import Bools, Bytes, Ints, Longs
-from kmatch.errors import InputError, listed, shown, warn
+from kmatch.errors import InputError, counted, listed, shown, warn
 from kmatch.sequences.alphabet import IUPAC
 from kmatch.sequences.files import StrPath, label_of, read_lines
 from kmatch.sequences.patterns import (
@@ -154,16 +153,21 @@ def _of_pair(number: int, name: str, sides: Sequence[Side], where: str = "") -> 
             yield _Primer(number, role, of, sequence, where)
 
 
+def _first_cells(lines: list[str]) -> list[str]:
+    """The cells of the first line that is neither blank nor a comment."""
+    return next((cells for _, cells in cells_of(lines)), [""])
+
+
 def _read(path: StrPath) -> PrimerPairs:
     """The primers of a file: a pair a line, FASTA, or BED as primer schemes have it."""
     lines, label = read_lines(path, "primers"), label_of(path)
-    fasta = any(cells[0].startswith(">") for _, cells in islice(cells_of(lines), 1))
+    fasta = _first_cells(lines)[0].startswith(">")
     if not fasta:  # blanks may part columns
         lines = [
             line if "\t" in line or line.startswith(COMMENTS) else "\t".join(line.split())
             for line in lines
         ]
-    if fasta or any(is_bed(cells) for _, cells in islice(cells_of(lines), 1)):
+    if fasta or is_bed(_first_cells(lines)):
         primers, names = _by_name(rows_of(lines, label), label)
     else:
         primers, names = _by_line(lines, label)
@@ -202,7 +206,7 @@ def _by_line(lines: list[str], label: str) -> tuple[list[_Primer], list[str]]:
             continue
         if len(fields) not in (3, 4):
             raise InputError(
-                f"{where} has {len(fields)} column{'' if len(fields) == 1 else 's'}; write NAME, a "
+                f"{where} has {counted(len(fields), 'column')}; write NAME, a "
                 "tab, FORWARD, a tab and REVERSE, and if there is one a tab and PROBE, or BED with "
                 "the sequence in column 7"
             )
