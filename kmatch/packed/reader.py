@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from itertools import pairwise
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -19,7 +19,7 @@ from kmatch.errors import InputError
 from kmatch.jit.entries import entry
 from kmatch.packed.writer import HEADER, INDEX, MAGIC, SPARE, TAIL, VERSION, crc32
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
-from kmatch.sequences.files import Source, StrPath, seekable_copy
+from kmatch.sequences.files import Source, StrPath, mapped, mapped_copy
 from kmatch.sequences.records import MOST, SHORT, STRETCH, Letters, Progress, Stretch
 
 read_text = entry("kmatch.engine.letters:read_text", tuple[Longs, Text, Bytes])
@@ -39,20 +39,13 @@ def open_packed(path: StrPath, label: str) -> "PackedFile | None":
     path = path if os.path.isfile(path) else os.devnull
     with suppress(OSError), open(path, "rb") as handle:
         if handle.read(len(MAGIC)) == MAGIC:
-            return PackedFile(_mapped(handle), label)
+            return PackedFile(mapped(handle), label)
     return None
 
 
 def parts_of_pipe(source: Source) -> Iterator[Stretch]:
-    """Yield the Stretches of a packed genome in a pipe or a compressed file, by a copy on disk."""
-    with seekable_copy(source.handle) as copy:
-        copy.flush()
-        yield from PackedFile(_mapped(copy), source.label).stretches()
-
-
-def _mapped(handle: BinaryIO) -> mmap.mmap:
-    # Copied on writing, which never happens, but kernels are compiled for writeable arrays.
-    return mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_COPY)
+    """The Stretches of a packed genome in a pipe or a compressed file, by a copy on disk."""
+    return PackedFile(mapped_copy(source.handle), source.label).stretches()
 
 
 class PackedFile:

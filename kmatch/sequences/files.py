@@ -2,6 +2,7 @@
 
 import codecs
 import io
+import mmap
 import os
 import re
 import stat
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from gzip import BadGzipFile
 from shutil import copyfileobj
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any
 
 from kmatch.errors import InputError
 
@@ -146,28 +147,30 @@ def open_source(path: StrPath) -> Iterator[Source]:
                 )
 
 
-def seekable_copy(handle: Any) -> BinaryIO:
-    """What is left of a handle in a temporary file, or in memory where none can be made."""
-    copy: BinaryIO
+def mapped_copy(handle: Any) -> mmap.mmap:
+    """What is left of a handle, mapped from a temporary file; in memory where none can be made."""
     try:
-        copy = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115  the caller closes it
+        with tempfile.TemporaryFile() as copy:
+            copyfileobj(handle, copy)
+            return mapped(copy)
     except FileNotFoundError:  # there is no folder for temporary files
-        copy = io.BytesIO()
-    copyfileobj(handle, copy)
-    copy.seek(0)
-    return copy
+        data = handle.read()
+        memory = mmap.mmap(-1, len(data))
+        memory[:] = data
+        return memory
+
+
+def mapped(file: Any) -> mmap.mmap:
+    """An open file, mapped into memory."""
+    file.flush()
+    # Copied on writing, which never happens, but kernels are compiled for writeable arrays.
+    return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
 
 
 def check_readable(path: StrPath) -> None:
     """Raise InputError for a path that cannot be opened; pipes and `-`, read once, are left."""
-    if str(path) == "-":
-        return
-    try:
-        mode = os.stat(path).st_mode
-        opens_often = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
-    except (OSError, ValueError):
-        opens_often = True  # opening it gives the reason
-    if opens_often:
+    once = os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
+    if str(path) != "-" and not once:
         _opened(path).close()
 
 

@@ -1,13 +1,12 @@
 """Other files: genomes in 2bit and in GenBank, which Biopython parses, and regions in BED."""
 
 import codecs
-import io
-import os
 import re
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
+from mmap import mmap
 from threading import Lock
-from typing import BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,10 +19,10 @@ from kmatch.sequences.files import (
     Source,
     StrPath,
     label_of,
+    mapped_copy,
     open_source,
     read_lines,
     refuse_others,
-    seekable_copy,
 )
 from kmatch.sequences.records import Part, Stretch, stretch_of
 
@@ -84,76 +83,48 @@ def _patterns_perhaps(head: bytes) -> str:
 
 
 def _twobit(source: Source) -> Iterator[Stretch]:
-    with seekable_copy(source.handle) as copy:  # records are where the index says
-        yield from _TwoBit(copy, source.label).stretches()
+    """Yield the Stretch of each record, in the order of the index.
 
-
-class _TwoBit:
-    """A file of 2bit; its counts and offsets are not believed before it is known to be so long."""
-
-    def __init__(self, handle: BinaryIO, label: str) -> None:
-        self._handle, self._label = handle, label
-        self._size = handle.seek(0, os.SEEK_END)
-        handle.seek(0)
-        self._number = "<u4" if handle.read(4) == _TWOBIT[1] else ">u4"
-
-    def _read(self, count: int, what: str) -> bytes:
-        if count > self._size - self._handle.tell():
-            raise self._damaged(f"{what} ends beyond it")
-        return self._handle.read(count)
-
-    def _numbers(self, count: int, what: str) -> list[int]:
-        numbers: list[int] = np.frombuffer(self._read(4 * count, what), self._number).tolist()
-        return numbers
-
-    def _damaged(self, what: str) -> InputError:
-        return InputError(
-            f"{self._label}: the 2bit file is cut or damaged: {what}; copy or download it again"
-        )
-
-    def stretches(self) -> Iterator[Stretch]:
-        """Yield the Stretch of each record, in the order of the index."""
-        version, count, _ = self._numbers(3, "its header")
+    Counts and offsets are not believed: no array reaches beyond the file, which is a ValueError.
+    """
+    data, what = mapped_copy(source.handle), "its header"
+    order = "<u4" if data[:4] == _TWOBIT[1] else ">u4"
+    try:
+        version, count, _ = np.frombuffer(data, order, 3, 4).tolist()
         if version:
             raise InputError(
-                f"{self._label}: 2bit of version {version}, which kmatch does not read; "
+                f"{source.label}: 2bit of version {version}, which kmatch does not read; "
                 "convert it with twoBitToFa"
             )
+        what, end = f"its index of {count:,} records", 16
         entries: list[tuple[str, int]] = []
-        what = f"its index of {count:,} records"
-        if count > self._size:
-            raise self._damaged(f"{what} ends beyond it")
-        for number in range(1, count + 1):
-            (length,) = self._read(1, what)
-            if not length:
-                raise InputError(
-                    f"{self._label}: record {number} of the 2bit file has no name; "
-                    "write the file again with one"
-                )
-            name = self._read(length, what).decode("utf-8", "replace")
-            entries.append((name, self._numbers(1, what)[0]))
-        end = self._handle.tell()
+        for _ in range(count):
+            begin, end = end + 1, end + 1 + data[end]
+            name = data[begin:end].decode("utf-8", "replace")
+            entries.append((name, int(np.frombuffer(data, order, 1, end)[0])))
+            end += 4
         for number, (name, offset) in enumerate(entries, 1):
+            what = f"record {number}, '{shown(name)}'"
             if offset < end:
-                raise self._damaged("its index points into itself")
-            self._handle.seek(offset)
-            yield stretch_of(name, self._letters(f"record {number}, '{shown(name)}',"))
+                raise ValueError
+            yield stretch_of(name, _letters_of_twobit(data, order, offset))
+    except (ValueError, IndexError) as error:
+        raise InputError(
+            f"{source.label}: the 2bit file is cut or damaged in {what}; copy or download it again"
+        ) from error
 
-    def _letters(self, what: str) -> Bytes:
-        """The letters of the record at hand."""
-        blocks = []
-        size, count = self._numbers(2, what)
-        for _ in range(2):  # the blocks of N, and those of masked letters
-            numbers = self._numbers(2 * count + 1, f"{what} with {count:,} blocks")
-            blocks.append(list(zip(numbers[:count], numbers[count:-1], strict=True)))
-            if any(begin + length > size for begin, length in blocks[-1]):
-                raise self._damaged(f"{what} has blocks beyond its {size:,} letters")
-            count = numbers[-1]  # of masked blocks, and then a number that is not used
-        fours = np.frombuffer(self._read(-(-size // 4), what), np.uint8)
-        letters = _FOURS[fours].reshape(-1)[:size]
-        for begin, length in blocks[0]:
-            letters[begin : begin + length] = ord("N")
-        return letters
+
+def _letters_of_twobit(data: mmap, order: str, at: int) -> Bytes:
+    """The letters of the record at an offset; order: the type of numbers."""
+    size, count = np.frombuffer(data, order, 2, at).tolist()
+    blocks = np.frombuffer(data, order, 2 * count + 1, at + 8)  # begins, lengths; of masked ones
+    at += 8 + blocks.nbytes + 8 * int(blocks[-1]) + 4  # the last number is not used
+    letters = _FOURS[np.frombuffer(data, np.uint8, -(-size // 4), at)].reshape(-1)[:size]
+    for begin, length in blocks[:-1].reshape(2, count).T.tolist():
+        if begin + length > size:
+            raise ValueError
+        letters[begin : begin + length] = ord("N")
+    return letters
 
 
 def _genbank(source: Source) -> Iterator[Stretch]:
@@ -161,16 +132,23 @@ def _genbank(source: Source) -> Iterator[Stretch]:
     from Bio import BiopythonWarning, SeqIO
     from Bio.Seq import UndefinedSequenceError
 
-    lines, name, number = _Ending(source.handle), "", 0
+    data: Any = mapped_copy(source.handle)
+    name, number = "", 0
+    # Biopython accepts a file that is cut in the first line of a record.
+    if not data[-_ENDING:].rstrip().endswith(b"\n//"):
+        raise InputError(
+            f"{source.label}: the genbank file is cut, since it does not end with '//'; "
+            "copy or download it again"
+        )
     try:
-        records = SeqIO.parse(codecs.getreader("utf-8")(lines, "surrogateescape"), "genbank")
+        records = SeqIO.parse(codecs.getreader("utf-8")(data, "surrogateescape"), "genbank")
         while True:
             with _FILTERS, warnings.catch_warnings():
                 warnings.simplefilter("ignore", BiopythonWarning)
                 warnings.filterwarnings("error", message="Premature end|Expected sequence length")
                 record = next(records, None)
             if record is None:
-                break
+                return
             name, number = record.id, number + 1
             letters = np.frombuffer(bytes(record.seq), np.uint8)
             check_letters((source.label, number, name), letters)
@@ -187,24 +165,6 @@ def _genbank(source: Source) -> Iterator[Stretch]:
         raise InputError(
             f"{source.label}: damaged or cut genbank file ({reason}); copy or download it again"
         ) from error
-    # Biopython accepts a file that is cut in the first line of a record.
-    if not lines.ending.rstrip().endswith(b"\n//"):
-        raise InputError(
-            f"{source.label}: the genbank file is cut, since it does not end with '//'; "
-            "copy or download it again"
-        )
-
-
-class _Ending(io.RawIOBase):
-    """A handle that remembers the last bytes read from it."""
-
-    def __init__(self, handle: io.BufferedReader) -> None:
-        self._handle, self.ending = handle, b""
-
-    def read(self, size: int = -1, /) -> bytes:
-        data = self._handle.read(size)
-        self.ending = (self.ending + data)[-_ENDING:]
-        return data
 
 
 _FILTERS = Lock()  # the process has one list of warning filters, and threads may read side by side
