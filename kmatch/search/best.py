@@ -30,7 +30,7 @@ from kmatch.sequences.records import Stretch, stretch_of, whole_stretches
 
 WINDOW = 1 << 25  # letters of records that are searched together
 UNITS = 1 << 12  # and genomes or records that are asked apart, at the most
-SPARED = 1 << 9  # patterns in units that are searched for in vain, to search fewer times
+SPARED = 1 << 7  # patterns in units that are searched for in vain, to search fewer times
 SAMPLE = 1 << 18  # letters of a genome that say how close to it patterns are
 HELD = 1 << 20  # hits of a genome that wait for closer ones; of more it is searched once again
 
@@ -231,7 +231,8 @@ def _limits(window: Window, query: Query, least: Longs, find: Find) -> Iterator[
     has in its first letters.
     """
     lengths, growth = query.patterns.lengths, 1
-    limits, steps = lengths // 4, np.clip(lengths // 20, 1, 5)
+    # About as close as a pattern comes by chance in some ten thousand letters.
+    limits, steps = np.maximum(3 * lengths - 6, 0) // 10, np.clip(lengths // 20, 1, 5)
     if window.unit is None:
         yield lengths // 32
         if len(missing := np.flatnonzero(least[0] == lengths)):
