@@ -17,7 +17,7 @@ from kmatch.engine.cpu import engine  # noqa: F401  with what names kernels
 from kmatch.engine.devices import choose_engine
 from kmatch.errors import DeviceError, KmatchError, KmatchWarning
 from kmatch.jit.entries import ahead, example, take
-from kmatch.results import scores, writer  # noqa: F401
+from kmatch.results import lines, scores  # noqa: F401
 from kmatch.search import alignments, windows  # noqa: F401
 from kmatch.sequences.records import Progress
 from kmatch.threads import cores

@@ -104,7 +104,7 @@ class TestHits:
         def fail(*arguments):
             raise MemoryError
 
-        monkeypatch.setattr("kmatch.results.writer.fill_lines", fail)
+        monkeypatch.setattr("kmatch.results.lines.fill_lines", fail)
         with pytest.raises(MemoryError):
             hits.to_tsv(tmp_path / "hits.tsv")
         assert not list(tmp_path.iterdir())

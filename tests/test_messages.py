@@ -99,7 +99,7 @@ with standard_streams(), open(sys.executable) as file:
 
 @pytest.mark.parametrize("output", [(), ("-o", "hits.bed"), ("-o", "hits.bed.gz")])
 @pytest.mark.parametrize(
-    "place", ["kmatch.search.windows.choose_algorithm", "kmatch.results.writer.fill_lines"]
+    "place", ["kmatch.search.windows.choose_algorithm", "kmatch.results.lines.fill_lines"]
 )
 def test_the_machine_is_not_an_input_or_output(tmp_path, genome, monkeypatch, place, output):
     monkeypatch.setattr("kmatch.results.writer.MANY", 1)  # lines are formatted by another thread

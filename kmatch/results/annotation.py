@@ -10,7 +10,7 @@ import numpy as np
 from kmatch.arrays import Bools, Longs, distinct, ranked
 from kmatch.errors import InputError, listed, warn
 from kmatch.results.batches import Batch
-from kmatch.results.columns import Named, Names, same
+from kmatch.results.lines import Named, Names, same
 from kmatch.sequences.files import StrPath, open_source
 
 GENE, BED = "gene", "bed"  # kinds, beside these of parts

@@ -10,7 +10,8 @@ import numpy as np
 from kmatch.arrays import Floats
 from kmatch.errors import OutputError, listed, warn
 from kmatch.results.batches import SEEN, AssayBatch
-from kmatch.results.columns import Column, Named, Names, Table, named_row, opened, record_cells
+from kmatch.results.columns import Column, Table, named_row, opened
+from kmatch.results.lines import Named, Names, record_cells
 from kmatch.sequences.alphabet import letter_masks
 from kmatch.sequences.primer_pairs import FORWARD, PROBE, REVERSE, PrimerPairs
 

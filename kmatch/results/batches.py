@@ -21,13 +21,8 @@ from kmatch.arrays import (
     ranked,
 )
 from kmatch.engine.types import Columns
-from kmatch.jit.entries import entry
 from kmatch.results.melting import gc_fractions, melting_temperatures
 from kmatch.sequences.chunks import Spans
-
-spell_runs = entry(
-    "kmatch.results.kernels:spell_runs", tuple[Longs, Bytes, Longs, Longs, Longs, Bytes]
-)
 
 SEEN = "ACGTN-+"  # at a letter of an oligo: a base, another letter, none, or more behind it
 ENDLESS = 1 << 62  # letters of a linear record, as far as its origin goes
@@ -63,17 +58,6 @@ class Texts(NamedTuple):
         """Each text as a str."""
         letters = self.letters.tobytes().decode("utf-8", "surrogateescape")
         return [letters[a:b] for a, b in pairwise(self.ends.tolist())]
-
-    def cigars(self) -> Objects:
-        """The CIGAR of each text, whose letters are alignment columns; equal ones are one str."""
-        which = np.empty(len(self.ends) - 1, np.int64)
-        begins, out = np.empty(len(self.ends), np.int64), np.empty(2 * len(self.letters), np.uint8)
-        count, slots = -1, 16 << (len(which) // 256).bit_length()  # CIGARs are much alike
-        while count < 0:
-            table, slots = np.full(slots, -1), 8 * slots
-            count = spell_runs(*self, table, which, begins, out)
-        begins = begins[: count + 1]
-        return np.array([*Texts(begins, out[: begins[-1]]).words(), ""], object)[which]
 
 
 @dataclass(frozen=True)

@@ -4,18 +4,19 @@ import os
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from functools import cache, cached_property
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from math import inf, isfinite
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar, overload
+from math import inf
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kmatch.arrays import Longs, bounds_of, ranked
 from kmatch.errors import InputError, OutputError, counted, shown
-from kmatch.results.batches import Batch, SomeBatch, Texts, join_rows, taken
+from kmatch.results.batches import Batch, SomeBatch, taken
+from kmatch.results.lines import Cells, Named, Names, Spelt, number_word, words_in
 
 if TYPE_CHECKING:
     from kmatch.results.annotation import Annotation
@@ -29,73 +30,6 @@ Row = TypeVar("Row")
 Kind = TypeVar("Kind", bound=np.generic)
 Made = TypeVar("Made")
 named_row: Any = cache(namedtuple)  # of fields that no type checker can know
-
-
-class Names:
-    """Words that many rows share, by number; kind: of their array."""
-
-    def __init__(self, words: Iterable[str], kind: Any = np.object_) -> None:
-        self.words, self.kind = list(words), kind
-
-    @cached_property
-    def texts(self) -> Texts:
-        """The words side by side."""
-        encoded = [word.encode("utf-8", "surrogateescape") for word in self.words]
-        return Texts(bounds_of(list(map(len, encoded))), np.frombuffer(b"".join(encoded), np.uint8))
-
-    @cached_property
-    def quoted(self) -> "Names":
-        """The same with the quotes that CSV wants."""
-        return Names(map(_quoted, self.words))
-
-    @cached_property
-    def array(self) -> NDArray[Any]:
-        """The words as an array."""
-        return np.array([*self.words, ""], self.kind)[:-1]
-
-
-def _quoted(word: str) -> str:
-    doubled = word.replace('"', '""')
-    return f'"{doubled}"' if any(mark in word for mark in ',"\r\n') else word
-
-
-class Named(NamedTuple):
-    """Cells that are among Names; which: int[n], by number."""
-
-    names: Names
-    which: Any
-
-
-class Spelt(NamedTuple):
-    """Cells with a text each; runs: whether its letters are alignment columns, for a CIGAR."""
-
-    texts: Texts
-    runs: bool = False
-
-
-Cells = Named | Spelt | NDArray[Any]  # an array of numbers
-
-
-def words_of(words: Iterable[str]) -> Named:
-    """Cells out of their words."""
-    names = Names(words)
-    return Named(names, np.arange(len(names.words)))
-
-
-def same(word: str, batch: Batch) -> Named:
-    """Cells that hold one word."""
-    return Named(Names([word]), np.zeros(len(batch), np.int64))
-
-
-def record_cells(batch: Batch, name: Callable[[str], str] = str) -> Named:
-    """The names of records, as `name` writes them."""
-    names, which = batch.record_names()
-    return Named(Names(map(name, names)), which)
-
-
-def number_word(number: float, form: str, missing: str = "") -> str:
-    """A number in a form such as `.3f`; `missing` where it is none."""
-    return format(number, form) if isfinite(number) else missing
 
 
 def once(make: Callable[[Any, Any], Made]) -> Callable[[Any, Any], Made]:
@@ -154,8 +88,7 @@ class Column(Generic[Kind]):
         """Its values in the rows of batches."""
         cells = [self.cells(batch, table) for batch in batches if len(batch)]
         if spelt := [each for each in cells if isinstance(each, Spelt)]:
-            texts = join_rows([each.texts for each in spelt])  # CIGARs are much alike
-            return texts.cigars() if spelt[0].runs else Names(texts.words()).array
+            return Names(word for each in spelt for word in words_in(each)).array
         parts = [
             each.names.array[each.which] if isinstance(each, Named) else each for each in cells
         ]

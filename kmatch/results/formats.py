@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from kmatch.results.batches import Batch, HitBatch, cut_at_origin
-from kmatch.results.columns import HEADINGS, Named, Names, record_cells, same
+from kmatch.results.columns import HEADINGS
+from kmatch.results.lines import Fields, Named, Names, record_cells, same
 from kmatch.results.sam import SamWriter
 from kmatch.results.table import Hits
 from kmatch.results.view import ViewWriter
-from kmatch.results.writer import Fields, Writer
+from kmatch.results.writer import Writer
 
 # Bytes that GFF3 wants escaped.
 _IN_SEQUENCE = re.compile(rb"[^a-zA-Z0-9.:^*$@!+_?|-]")

@@ -12,7 +12,7 @@ from kmatch import __version__
 from kmatch.arrays import Longs, bounds_of
 from kmatch.errors import checked_count, warn
 from kmatch.results.batches import HitBatch, joined, no_hits
-from kmatch.results.columns import number_word
+from kmatch.results.lines import number_word
 from kmatch.results.output import open_output
 from kmatch.sequences.patterns import Pattern, pattern_set
 

@@ -10,9 +10,9 @@ from kmatch.arrays import Bytes, distinct
 from kmatch.errors import InputError
 from kmatch.genome import Genomes
 from kmatch.results.batches import HitBatch, Texts
-from kmatch.results.columns import Named, Names, Spelt
+from kmatch.results.lines import Fields, Named, Names, Spelt
 from kmatch.results.table import Hits
-from kmatch.results.writer import Fields, Writer
+from kmatch.results.writer import Writer
 
 MATCH, INSERTED, SKIPPED, REVERSE = ord("="), ord("I"), ord("D"), 16
 LABEL = 254  # characters that SAM allows a read's name

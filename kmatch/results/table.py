@@ -22,19 +22,8 @@ from kmatch.results.batches import (
     letters_beside,
     sizes_of,
 )
-from kmatch.results.columns import (
-    Column,
-    Named,
-    Names,
-    Row,
-    Spelt,
-    Table,
-    named_row,
-    once,
-    record_cells,
-    same,
-    words_of,
-)
+from kmatch.results.columns import Column, Row, Table, named_row, once
+from kmatch.results.lines import Named, Names, Spelt, record_cells, same, words_of
 from kmatch.sequences.patterns import Pattern, pattern_set
 from kmatch.sequences.primer_pairs import PROBE, PrimerPairs
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from kmatch.results.batches import HitBatch, Texts
-from kmatch.results.columns import words_of
+from kmatch.results.lines import Fields, words_of
 from kmatch.results.table import Hits, Screen, flanks
-from kmatch.results.writer import Fields, Writer
+from kmatch.results.writer import Writer
 
 GAP = "-"
 DIFFERENCE, PLAIN = "\x1b[1;31m", "\x1b[0m"

@@ -1,0 +1,139 @@
+"""Cells of tables, and the lines that they make: words, by number, texts and numbers."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmatch.arrays import Bools, Bytes, Longs, bounds_of
+from kmatch.jit.entries import entry
+from kmatch.results.batches import Batch, Texts, take_texts
+
+fill_lines = entry(
+    "kmatch.results.kernels:fill_lines", tuple[Bools, Bools, Longs, Longs, Longs, Bytes, Bytes]
+)
+
+DIGITS = 20  # the most that an int64 takes
+
+
+class Names:
+    """Words that many rows share, by number; kind: of their array."""
+
+    def __init__(self, words: Iterable[str], kind: Any = np.object_) -> None:
+        self.words, self.kind = list(words), kind
+
+    @cached_property
+    def texts(self) -> Texts:
+        """The words side by side."""
+        encoded = [word.encode("utf-8", "surrogateescape") for word in self.words]
+        return Texts(bounds_of(list(map(len, encoded))), np.frombuffer(b"".join(encoded), np.uint8))
+
+    @cached_property
+    def quoted(self) -> "Names":
+        """The same with the quotes that CSV wants."""
+        return Names(map(_quoted, self.words))
+
+    @cached_property
+    def array(self) -> NDArray[Any]:
+        """The words as an array."""
+        return np.array([*self.words, ""], self.kind)[:-1]
+
+
+def _quoted(word: str) -> str:
+    doubled = word.replace('"', '""')
+    return f'"{doubled}"' if any(mark in word for mark in ',"\r\n') else word
+
+
+class Named(NamedTuple):
+    """Cells that are among Names; which: int[n], by number."""
+
+    names: Names
+    which: Any
+
+
+class Spelt(NamedTuple):
+    """Cells with a text each; runs: whether its letters are alignment columns, for a CIGAR."""
+
+    texts: Texts
+    runs: bool = False
+
+
+Cells = Named | Spelt | NDArray[Any]  # an array of numbers
+Fields = Sequence[tuple[str, Cells]]  # what stands before each cell of a line, and the cells
+
+
+def words_of(words: Iterable[str]) -> Named:
+    """Cells out of their words."""
+    names = Names(words)
+    return Named(names, np.arange(len(names.words)))
+
+
+def same(word: str, batch: Batch) -> Named:
+    """Cells that hold one word."""
+    return Named(Names([word]), np.zeros(len(batch), np.int64))
+
+
+def record_cells(batch: Batch, name: Callable[[str], str] = str) -> Named:
+    """The names of records, as `name` writes them."""
+    names, which = batch.record_names()
+    return Named(Names(map(name, names)), which)
+
+
+def number_word(number: float, form: str, missing: str = "") -> str:
+    """A number in a form such as `.3f`; `missing` where it is none."""
+    return format(number, form) if isfinite(number) else missing
+
+
+def lines_of(fields: Fields) -> memoryview:
+    """The lines of cells."""
+    texts = [Names(before for before, _ in fields).texts]
+    is_number, is_runs, begins, values, begin = [], [], [], [], len(fields)
+    size = 0  # bytes that the lines take at the most
+    for _, cells in fields:
+        begins.append(begin)
+        is_number.append(not isinstance(cells, Named | Spelt))
+        is_runs.append(isinstance(cells, Spelt) and cells.runs)
+        if not isinstance(cells, Named | Spelt):
+            values.append(cells)
+            size += DIGITS * len(cells)
+            continue
+        text, which = _texts_of(cells)
+        values.append(which)
+        texts.append(text)
+        begin += len(text.ends) - 1
+        # A run of one column takes two bytes, the most a column can take.
+        size += int(np.diff(text.ends)[which].sum()) * (1 + is_runs[-1])
+    rows = len(values[0])
+    out = np.empty(size + rows * (len(texts[0].letters) + 1), np.uint8)
+    written = fill_lines(
+        np.array(is_number),
+        np.array(is_runs),
+        np.array(begins),
+        np.concatenate(values).astype(np.int64, copy=False),
+        bounds_of(np.concatenate([np.diff(text.ends) for text in texts])),
+        np.concatenate([text.letters for text in texts]),
+        out,
+    )
+    return memoryview(out.data)[:written]
+
+
+def _texts_of(cells: Named | Spelt) -> tuple[Texts, NDArray[Any]]:
+    """The Texts of cells, and which of them each is."""
+    if isinstance(cells, Spelt):
+        return cells.texts, np.arange(len(cells.texts.ends) - 1)
+    texts, which = cells.names.texts, cells.which
+    if len(which) < len(cells.names.words):  # of few rows: those of many patterns are not copied
+        return take_texts(texts, which), np.arange(len(which))
+    return texts, which
+
+
+def words_in(spelt: Spelt) -> list[str]:
+    """The word of each cell; equal CIGARs, which are much alike, are one str."""
+    if not spelt.runs:
+        return spelt.texts.words()
+    known: dict[str, str] = {}
+    words = bytes(lines_of([("", spelt)])).decode("ascii").split("\n")[:-1]
+    return [known.setdefault(word, word) for word in words]
