@@ -19,7 +19,6 @@ from kmatch import pictures
 pytest.importorskip("matplotlib", reason="Matplotlib is not installed: pip install matplotlib")
 
 from kmatch.pictures import label
-from kmatch.pictures.hits import SINGLE
 from kmatch.pictures.tables import KINDS, Table, Words, read_table, table_of
 from kmatch.results.columns import HEADINGS
 
@@ -82,7 +81,6 @@ def test_tables_of_several_genomes_and_of_none(tmp_path):
 def test_without_matplotlib(found, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    pictures._picture_class.cache_clear()
     done = here("plot", tmp_path / "none.tsv", "-o", tmp_path / "a.png")
     failed(done, "kmatch plot needs Matplotlib", "pip install matplotlib")
     for rows in found.values():
@@ -112,9 +110,9 @@ def many(count, records=3, names=None):
     return table(rows, lengths.tolist(), "abcde", names)
 
 
-def marks(figure, kind="hits"):
-    """Corners of the rectangles of hits or of bins, float[n, 4, 2], the closest first."""
-    drawn = [c for c in figure.axes[0].collections if c.get_gid() == kind]
+def marks(figure):
+    """Corners of the rectangles of hits, float[n, 4, 2], the closest first."""
+    drawn = [c for c in figure.axes[0].collections if c.get_gid() == "hits"]
     paths = [path.vertices[:4] for group in drawn for path in group.get_paths()]
     return np.array(paths).reshape(-1, 4, 2)
 
@@ -168,7 +166,7 @@ GUIDES = {
     **{"d0": np.arange(40) % 3, "d1": np.zeros(40, int)},
 }
 ODD = ["$\\frac{1}{0}$", "<&>\"'", "\udcff\udcfe", "染色体", "x" * 500, "a\x1b[0m"]
-CROWD = [(0, i, i + 20, 0, 1, 0) for i in range(SINGLE + 1)] + [(1, 3, 23, 0, 1, 1)]
+CROWD = [(0, i, i + 20, 0, 1, 0) for i in range(301)] + [(1, 3, 23, 0, 1, 1)]
 MOST = [(i, 0, 20, 0, 0, 0) for i in range(30)] + [(i, 50, 70, 0, 0, 0) for i in range(5, 15)]
 PATTERNS = [(0, 0, 20, i % 40, i % 2, 0) for i in range(80)] + [(0, 9, 29, 39, 0, 0)]
 NONE = np.full(120, np.nan)  # of BED, which has lengths alone

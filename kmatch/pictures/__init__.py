@@ -7,7 +7,7 @@ numbers in them.
 import io
 import os
 import warnings
-from functools import cache
+from functools import partial
 from typing import Any
 
 from kmatch.errors import OutputError, shown
@@ -50,8 +50,9 @@ def load_figure(asker: str = "a picture") -> Any:
 
 def new_figure(height: float, title: str = "") -> Any:
     """An empty Figure of `height` inches that notebooks show, with or without pyplot."""
-    figure = _picture_class()(figsize=(WIDTH, height), dpi=_DOTS, layout="constrained")
+    figure = load_figure()(figsize=(WIDTH, height), dpi=_DOTS, layout="constrained")
     figure.suptitle(title, x=0.01, ha="left")
+    figure._repr_png_ = partial(saved, figure, "png", _ON_SCREEN)
     return figure
 
 
@@ -62,19 +63,6 @@ def nothing(words: str) -> Any:
     axes.text(0.5, 0.5, words, ha="center", va="center", fontsize=14, color=GREY)
     axes.set_axis_off()
     return figure
-
-
-@cache
-def _picture_class() -> Any:
-    base = load_figure()
-
-    class Picture(base):  # type: ignore[misc, valid-type]  # known once Matplotlib is loaded
-        """A Matplotlib Figure that shows itself in a notebook."""
-
-        def _repr_png_(self) -> bytes:
-            return saved(self, "png", _ON_SCREEN)
-
-    return Picture
 
 
 def saved(figure: Any, form: str, dots: int = _DOTS) -> bytes:

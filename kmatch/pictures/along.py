@@ -62,12 +62,12 @@ def _draw_panels(
     known = {name: values[places.rows] for name, values in panels.items()}
     known = {name: values for name, values in known.items() if not np.isnan(values).all()}
     heights = [_FIRST, *(_OTHER for _ in range(len(known) - 1))]
-    heights += [cells.height + _EDGES / 2] if cells else []
-    figure = new_figure(sum(heights) + _EDGES, table.title(places))
-    column = figure.subplots(len(heights), squeeze=False, height_ratios=heights)[:, 0]
+    height, below = sum(heights) + _EDGES, cells.height + _EDGES if cells else 0
+    upper = figure = new_figure(height + below, table.title(places))
     if cells is not None:
-        draw_cells(column[-1], cells)
-        column = column[:-1]
+        upper, lower = figure.subfigures(2, height_ratios=(height, below))
+        draw_cells(lower.subplots(), cells)
+    column = upper.subplots(len(heights), squeeze=False, sharex=True, height_ratios=heights)[:, 0]
     for axes, (name, values) in zip(column, known.items(), strict=True):
         for minus in (False, True):
             chosen = (places.minus == minus) & ~np.isnan(values)
@@ -86,9 +86,6 @@ def _draw_panels(
             axes.set_ylim(0)
         if name == "sites" and np.max(values) > FAR:
             axes.set_yscale("symlog", linthresh=1)
-    for axes in column[:-1]:
-        axes.sharex(column[-1])
-        axes.tick_params(labelbottom=False)
     _draw_axis(column, places.names, begins, table.kind.noun)
     if places.minus.any():
         column[0].legend(loc="upper left", bbox_to_anchor=(1, 1), title="strand")

@@ -1,25 +1,24 @@
 """The picture of hits or products: along their records, and by distance and pattern or pair."""
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Bools, Floats, Longs
+from kmatch.arrays import Floats, Longs
 from kmatch.pictures import GREY, SCALE, label, new_figure, position_axis, short
 from kmatch.pictures.cells import Cells, counts_of, draw_cells
 from kmatch.pictures.tables import Places, Table, Words
 
 RECORDS = 24  # that are drawn
 CLASSES = 8  # of distances, which eyes and colours tell apart
-SINGLE = 300  # hits of a record that are drawn each by itself; more are counted in bins
-BINS = 400  # along the longest record
+COLUMNS = 400  # along the longest record; hits that cover the same ones are drawn as one
 HALF, GAP = 0.43, 0.03  # from a record's line to the hits' far and near edges; lines are 1 apart
 MARGIN = 1 / 200  # of the axis, beside the first and the last position
-LEAST = 1 / 400  # of the axis: a hit's width at the least
-PALEST = 0.4  # opacity of a bin with one hit
+PALEST = 0.4  # opacity of one hit, where others of its distance are many in one place
+MANY = 5_000  # rectangles that are pixels in all formats
 UNLIKE = 2  # times as long: products are drawn on scales of their own
-SEEN_THROUGH = 0.5  # opacity of a product: those of neighbouring pairs overlap
+SEEN_THROUGH = 0.5  # opacity of products: those of neighbouring pairs overlap
 SCORES = {"cfd": 1, "mit": 100}  # by which hits are counted, and the greatest of each
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.5, 1)  # of it, by which classes of scores part
 _LINE, _TALLEST, _SPREAD = 0.36, 0.9, 2.4  # inches of a record: least, most, and of all, if few
@@ -106,21 +105,6 @@ def _colours(classes: list[str]) -> Any:
     return colormaps[SCALE](np.linspace(1, 0.12, len(classes)))
 
 
-class Marks(NamedTuple):
-    """Hits, or bins of them, as they are drawn: line, first and last position on its axis, class of
-    distance, strand, and opacity."""
-
-    line: Longs
-    start: Floats
-    end: Floats
-    group: Longs
-    minus: Bools
-    opacity: Floats
-
-    def chosen(self, which: Any) -> "Marks":
-        return Marks._make(column[which] for column in self)
-
-
 def _draw_along(
     axes: Any, places: Places, group: Longs, classes: list[str], overlapping: bool
 ) -> None:
@@ -129,24 +113,19 @@ def _draw_along(
     Products, which may be all over a small genome and at one place of a large one, have records on
     scales of their own where these differ in length by more than UNLIKE times.
     """
-    lengths = np.maximum(places.lengths, 1)
-    extent = int(lengths.max())
+    from matplotlib.patches import Patch
+
+    lengths = places.lengths
+    extent, lines = int(lengths.max()), range(len(lengths))
     apart = overlapping and extent > UNLIKE * int(lengths.min())
-    scale = extent / lengths if apart else np.ones(len(lengths))
-    start, end = (scale[places.record] * at for at in (places.start, places.end))
-    opacity = np.full(len(start), SEEN_THROUGH if overlapping else 1.0)
-    marks = Marks(places.record, start, end, group, places.minus, opacity)
-    drawn = (scale * lengths).tolist()
-    axes.hlines(range(len(drawn)), 0, drawn, color="0.6", linewidth=1.2)
-    axes.barh(range(len(drawn)), drawn, height=2 * HALF, color="0.955", zorder=0)
-    many, note = (np.bincount(marks.line) > SINGLE)[marks.line], ""
-    _draw_marks(axes, _widened(marks.chosen(~many), LEAST * extent), classes, "hits")
-    if many.any():
-        _draw_marks(axes, _in_bins(marks.chosen(many), extent / BINS), classes, "bins")
-        column = f"1/{BINS} of a record" if apart else short(extent / BINS, "bp")
-        note = f"\na column is {column}; the paler, the fewer hits of a distance"
+    ends = np.full(len(lengths), extent) if apart else lengths
+    axes.hlines(lines, 0, ends, color="0.6", linewidth=1.2)
+    axes.barh(lines, ends, height=2 * HALF, color="0.955", zorder=0)
+    column = max(extent / COLUMNS, 1.0)
+    scale, opacity = ends / lengths / column, SEEN_THROUGH if overlapping else 1.0
+    most = _draw_marks(axes, places, group, classes, scale, column, opacity)
     axes.set_xlim(-MARGIN * extent, (1 + MARGIN) * extent)
-    axes.set_ylim(len(drawn) - 0.5, -0.5)
+    axes.set_ylim(len(lengths) - 0.5, -0.5)
     names = list(map(label, places.names))
     if apart:
         axes.set_xticks(np.linspace(0, extent, 5), ("0", "25", "50", "75", "100"))
@@ -155,70 +134,61 @@ def _draw_along(
         names = [f"{name}\n{short(length, 'bp')}" for name, length in pairs]
     else:
         position_axis(axes, "position in the record")
-    axes.set_yticks(range(len(drawn)), names)
+    axes.set_yticks(lines, names)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
-    _write_counts(axes, marks, len(drawn))
-    _draw_legend(axes, classes, note)
-
-
-def _widened(marks: Marks, least: float) -> Marks:
-    """Each as wide as it is, or as can be seen."""
-    more = np.maximum(least - (marks.end - marks.start), 0) / 2
-    return marks._replace(start=marks.start - more, end=marks.end + more)
-
-
-def _in_bins(marks: Marks, width: float) -> Marks:
-    """Marks for bins that have any, the more opaque, the more: by logarithm, up to the most of its
-    class in any bin."""
-    column = np.minimum(((marks.start + marks.end) / 2 / width).astype(np.int64), BINS - 1)
-    keys = np.stack([marks.line, marks.minus, marks.group, column])
-    (line, minus, group, column), counts = np.unique(keys, axis=1, return_counts=True)
-    most = np.ones(int(group.max()) + 1, np.int64)
-    np.maximum.at(most, group, counts)
-    opacity = PALEST + (1 - PALEST) * np.log2(1 + counts) / np.log2(1 + most[group])
-    return Marks(line, column * width, (column + 1) * width, group, minus == 1, opacity)
-
-
-def _draw_marks(axes: Any, marks: Marks, classes: list[str], name: str) -> None:
-    """Draw rectangles on the side of the strand, the shorter, farther ones in front."""
-    from matplotlib.collections import PolyCollection
-
-    marks = marks.chosen(np.argsort(marks.group, kind="stable"))
-    colours = _colours(classes)[marks.group]
-    colours[:, 3] = marks.opacity
-    side = np.where(marks.minus, 1, -1)  # the axis points downwards
-    far = np.linspace(HALF, GAP, len(classes) + 1)[marks.group]
-    low, high, left, right = (
-        marks.line + side * GAP,
-        marks.line + side * far,
-        marks.start,
-        marks.end,
-    )
-    corners = np.array([(left, low), (right, low), (right, high), (left, high)])
-    style = {"linewidths": 0, "zorder": 3, "gid": name}
-    if name == "bins":
-        style |= {"antialiaseds": False, "rasterized": True}
-    shapes = corners.transpose(2, 0, 1)  # (rectangles, corners, 2)
-    axes.add_collection(PolyCollection(shapes, facecolors=colours, **style))
-
-
-def _write_counts(axes: Any, marks: Marks, lines: int) -> None:
-    """Write how many hits each strand of each line has, at the right."""
-    place = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points"}
-    style = {"va": "center", "fontsize": 7, "color": GREY, "annotation_clip": False}
-    for minus, sign, side in ((False, "+", -1), (True, "−", 1)):
-        counts = np.bincount(marks.line[marks.minus == minus], minlength=lines)
+    for minus, sign, side in ((False, "+", -1), (True, "−", 1)):  # how many there are
+        counts = np.bincount(places.record[places.minus == minus], minlength=len(lengths))
         for line, count in enumerate(counts.tolist()):
-            at = (1.0, line + side * 0.22)
-            axes.annotate(f"{sign} {count:,}", at, xytext=(4, 0), **place, **style)
-
-
-def _draw_legend(axes: Any, classes: list[str], note: str) -> None:
-    from matplotlib.patches import Patch
-
+            axes.annotate(
+                f"{sign} {count:,}", (1.0, line + side * 0.22), xytext=(4, 0), va="center",
+                xycoords=axes.get_yaxis_transform(), textcoords="offset points", fontsize=7,
+                color=GREY, annotation_clip=False,
+            )  # fmt: skip
+    title = "distance (the taller, the closer; + above the line, − below)"
+    if most > 1:
+        width = f"1/{extent / column:.0f} of a record" if apart else short(column, "bp")
+        title += f"\na column is {width}; the paler, the fewer hits of a distance"
     pairs = zip(classes, _colours(classes), strict=True)
     handles = [Patch(color=colour, label=name) for name, colour in pairs]
-    title = f"distance (the taller, the closer; + above the line, − below){note}"
     place = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "borderaxespad": 0.2}
     axes.legend(handles=handles, title=title, alignment="left", ncols=len(classes), **place)
+
+
+def _draw_marks(
+    axes: Any,
+    places: Places,
+    group: Longs,
+    classes: list[str],
+    scale: Floats,
+    column: float,
+    opacity: float,
+) -> int:
+    """Draw rectangles on the side of the strand, the shorter, farther ones in front, the paler, the
+    fewer hits are at one place; returns how many are at most.
+
+    scale: columns of a letter of each record, float64[r]; column: the width of one on the axis.
+    """
+    from matplotlib.collections import PolyCollection
+
+    left, right = (np.rint(scale[places.record] * at) for at in (places.start, places.end))
+    columns = np.maximum(np.rint(scale * places.lengths), 1)
+    left = np.minimum(left, columns[places.record] - 1)
+    right = np.maximum(right, left + 1)
+    keys = np.stack([group, places.record, places.minus, left, right])
+    (group, line, minus, left, right), counts = np.unique(keys, axis=1, return_counts=True)
+    group = group.astype(np.int64)
+    most = np.zeros(len(classes), np.int64)
+    np.maximum.at(most, group, counts)
+    colours = _colours(classes)[group]
+    shade = PALEST + (1 - PALEST) * np.log2(1 + counts) / np.log2(1 + most[group])
+    colours[:, 3] = opacity * shade
+    side = np.where(minus, 1, -1)  # the axis points downwards
+    low = line + side * GAP
+    high = line + side * np.linspace(HALF, GAP, len(classes) + 1)[group]
+    left, right = left * column, right * column
+    corners = np.array([(left, low), (right, low), (right, high), (left, high)])
+    shapes = corners.transpose(2, 0, 1)  # (rectangles, corners, 2)
+    style = {"linewidths": 0, "zorder": 3, "gid": "hits", "rasterized": len(shapes) > MANY}
+    axes.add_collection(PolyCollection(shapes, facecolors=colours, **style))
+    return int(counts.max())

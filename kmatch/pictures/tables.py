@@ -3,6 +3,7 @@
 import csv
 import os
 import re
+import sys
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -199,20 +200,19 @@ def read_table(path: StrPath, genome: StrPath | None = None, pattern: str | None
     genome: where the lengths of the records are, if they are known; pattern: the only one whose
     rows are wanted. Raises InputError, naming file and line, for anything else.
     """
-    kind, names, commas = _kind_of("hit"), list[str](), False
-    columns = {name: _Column(name) for name in kind.needed}  # which an empty file has
+    kind, names = _kind_of("hit"), list[str]()
+    columns = {name: _column(name) for name in kind.needed}  # which an empty file has
     with open_source(path) as source:
         for number, line in enumerate(source.handle, 1):
             text = line.decode("utf-8", "surrogateescape").rstrip("\r\n")
             if not text.strip() or text.startswith(_HEADERS):
                 continue
+            commas = "," in text and "\t" not in text
+            cells = next(csv.reader([text])) if commas else text.split("\t")
             try:
                 if not names:
-                    commas = "\t" not in text and "," in text
-                cells = next(csv.reader([text])) if commas else text.split("\t")
-                if not names:
                     kind, names = _kind_and_names(cells)
-                    columns = {name: _Column(name) for name in filter(kind.shows, names)}
+                    columns = {name: _column(name) for name in filter(kind.shows, names)}
                     if names == cells:
                         continue
                 if len(cells) < len(names):
@@ -224,12 +224,15 @@ def read_table(path: StrPath, genome: StrPath | None = None, pattern: str | None
                 if pattern not in (None, row.get(kind.chosen_by)):
                     continue
                 for name, column in columns.items():
-                    column.add(row[name])
-                if "start" in columns and int(row["start"]) >= int(row["end"]):
+                    column.append(_value(name, row[name]))
+                if "start" in columns and columns["start"][-1] >= columns["end"][-1]:
                     raise ValueError(f"starts at {row['start']} and ends before, at {row['end']}")
             except ValueError as error:
                 raise InputError(f"{source.label}: line {number}: {error}") from None
-    table = Table(kind, {name: column.made() for name, column in columns.items()})
+    table = Table(
+        kind,
+        {name: Words.of(x) if name in _WORDS else np.array(x) for name, x in columns.items()},
+    )
     if pattern is not None and not len(table):
         by = table.kind.chosen_by or "pattern"
         raise InputError(f"{source.label}: no row has '{shown(pattern)}' as its {by}")
@@ -240,35 +243,24 @@ def read_table(path: StrPath, genome: StrPath | None = None, pattern: str | None
     return table
 
 
-class _Column:
-    """A column as it is read: words, whole numbers or others, NaN where there is none."""
+def _column(name: str) -> Any:
+    """An empty column as it is read: words, whole numbers or others."""
+    return [] if name in _WORDS else array("q" if _WHOLE.fullmatch(name) else "d")
 
-    def __init__(self, name: str) -> None:
-        self._name, self._words = name, dict[str, int]()
-        self._whole = name in _WORDS or bool(_WHOLE.fullmatch(name))
-        self._values: Any = array("q" if self._whole else "d")
 
-    def add(self, cell: str) -> None:
-        """Take a cell; ValueError where it does not fit."""
-        self._values.append(self._number(cell))
-
-    def _number(self, cell: str) -> float:
-        if self._name in _WORDS:
-            if self._name == "strand" and cell not in ("+", "-"):
-                raise ValueError(f"'{shown(cell, _SHOWN)}' is no strand; + and - are")
-            return self._words.setdefault(cell, len(self._words))
-        with suppress(ValueError):
-            if self._whole:
-                if cell.isdigit() and int(cell[:20]) <= MOST * MOST:
-                    return int(cell)
-            elif cell in ("", "NA") or isfinite(float(cell)):
-                return float(cell.replace("NA", "") or nan)
-        raise ValueError(f"'{shown(cell, _SHOWN)}' is no number for the column {shown(self._name)}")
-
-    def made(self) -> Any:
-        """The column as a Table has it."""
-        values = np.array(self._values)
-        return Words(list(self._words), values) if self._name in _WORDS else values
+def _value(name: str, cell: str) -> str | float:
+    """A cell as a column has it, NaN where there is none; ValueError where it does not fit."""
+    if name == "strand" and cell not in ("+", "-"):
+        raise ValueError(f"'{shown(cell, _SHOWN)}' is no strand; + and - are")
+    if name in _WORDS:
+        return sys.intern(cell)
+    with suppress(ValueError):
+        if _WHOLE.fullmatch(name):
+            if cell.isdigit() and int(cell[:20]) <= MOST * MOST:
+                return int(cell)
+        elif cell in ("", "NA") or isfinite(float(cell)):
+            return float(cell.replace("NA", "") or nan)
+    raise ValueError(f"'{shown(cell, _SHOWN)}' is no number for the column {shown(name)}")
 
 
 def _kind_and_names(cells: list[str]) -> tuple[Kind, list[str]]:
