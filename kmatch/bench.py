@@ -37,29 +37,29 @@ SETTINGS = {
     "primer": (20_000, 0, 20),
 }
 _MEGABYTES = (2.6, 3.02, 5.14, 10.28, 22.97)
-# As cited, the command, letters of text and sizes as above: of the papers' tables and figures, but
+# By module the command, letters of text and sizes as above: of the papers' tables and figures, but
 # those that Liu et al. and Ho et al. 2017b leave out, and those of Nakano, who measures nothing.
 PAPERS = {
     "liu2012": (
-        *("Liu et al. 2012", "hamming"),
+        "hamming",
         [(5_227_293, m, 1, m // 8) for m in (32, 64, 128, 256, 512)]
         + [(n * 1_000_000, 256, 1, 32) for n in range(1, 6)],
     ),
     "pmasm2017": (
-        *("Ho et al. 2017a", "multi"),
+        "multi",
         [(10_280_000, m, count, 4) for count, m in ((6, 7), (9, 7), (6, 12))]
         + [(round(size * 1e6), m, 8, 4) for m in (9, 12) for size in _MEGABYTES],
     ),
     "wspasm2017": (
-        *("Ho et al. 2017b", "edit"),
+        "edit",
         [(round(size * 1e6), 16, 1, 6) for size in (3.14, 4.87, 7.74, 12.88, 17.56, 22.87)]
         + [(12_880_000, m, 1, 6) for m in (8, 16, 24, 32, 48, 64)],
     ),
     "nakano2012": (
-        *("Nakano 2012", "best"),
+        "best",
         [(n, m, 1, m // 4) for m in (32, 128) for n in (10_000, 100_000, 1_000_000)],
     ),
-    "feuser2018": ("Feuser & Moreano 2018", "primer", [(43_606, 241_494, 0, 100)]),
+    "feuser2018": ("primer", [(43_606, 241_494, 0, 100)]),
 }
 DEFINITIONS = (
     "kernel: median time of the kernels alone, the text on the device. call: from the text in "
@@ -310,16 +310,16 @@ class Bench:
             yield list(self.rows(make_case(command, letters, *SETTINGS[command])))
 
     def of_paper(self, name: str, genome: str | None) -> Iterator[list[Row]]:
-        """Yield the Rows of a paper's algorithms at each of its sizes."""
-        cited, command, points = PAPERS[name]
+        """Yield the Rows of a paper's algorithms, those of a module, at each of its sizes."""
+        command, points = PAPERS[name]
         text = read_letters(genome, max(size for size, *_ in points))
         for size, *sizes in points:
-            yield list(self.rows(make_case(command, text[:size], *sizes), cited))
+            yield list(self.rows(make_case(command, text[:size], *sizes), name))
 
-    def rows(self, case: Case, paper: str | None = None) -> Iterator[Row]:
+    def rows(self, case: Case, module: str | None = None) -> Iterator[Row]:
         """Yield the Row of every algorithm for a Case, the engine's first.
 
-        paper: as cited, the only one whose algorithms run.
+        module: the only one whose algorithms run.
         """
         rates: dict[str, float] = {}  # of the engine, by device
         hits: dict[int, Longs] = {}  # the engine's, by letters of text
@@ -328,7 +328,7 @@ class Bench:
             rates[device] = row["bp_pattern_s"]
             yield row | {"of_engine": 1.0}
         for algorithm in PUBLISHED[case.command]:
-            for device in algorithm.devices if paper in (None, algorithm.paper) else ():
+            for device in algorithm.devices if module in (None, algorithm.module) else ():
                 engine = self._engines.get(device)
                 if engine is None or algorithm.limit_below(case.longest, device):
                     continue

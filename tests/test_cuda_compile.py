@@ -13,7 +13,6 @@ from numba import types
 
 from kmatch.engine.cuda import ahead, driver, edit, hamming, primer
 from kmatch.jit import folders
-from kmatch.published.cuda import pmasm2017
 
 OLDEST = "the oldest"
 CAPABILITIES = [OLDEST, (9, 0)]  # what kernels do differently begins between them, at (8, 0)
@@ -23,7 +22,7 @@ BYTES, SHORTS, INTS, NUMBERS, WORDS = (
     kind[::1] for kind in (types.uint8, types.uint32, types.int32, INT, WORD)
 )
 PANEL = (BYTES, SHORTS, INT, INT, INT, INT, TABLE)
-SHIFT_ADD = types.BaseTuple.from_types([WORD] * 3 + [INT] * 3, pmasm2017.ShiftAdd)
+SHIFT_ADD = types.BaseTuple.from_types([WORD] * 3 + [INT] * 3)
 STATE = (BYTES, WORDS, SHIFT_ADD, INTS)
 SHUFFLE = (BYTES, BYTES, INTS, TABLE, INT, INT, types.int32[:, :, ::1], INTS)
 PUBLISHED = "published.cuda"

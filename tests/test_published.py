@@ -225,8 +225,8 @@ def test_anti_diagonals_in_panels(monkeypatch):
 def test_what_it_was_not_made_for(monkeypatch):
     """Stand-ins: `short` holds 5 letters, `gpu` runs on CUDA alone."""
     fakes = {
-        "short": Algorithm("short", "A et al. 2000", cpu="liu2012.sequential", longest=5),
-        "gpu": Algorithm("gpu", "B et al. 2001", cuda="liu2012.thread"),
+        "short": Algorithm("sequential", "liu2012", ("cpu",), {"cpu": 5}),
+        "gpu": Algorithm("thread", "liu2012", ("cuda",)),
     }
     monkeypatch.setattr(registry, "find", lambda command, name: fakes[name])
     genome = kmatch.Genome.from_records([("r", "ACGTACGT")])

@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Iterable, Sequence
 from itertools import product
-from typing import TYPE_CHECKING
 
 import click
 
@@ -26,18 +25,12 @@ from kmatch.cli.options import (
     check_outputs,
 )
 from kmatch.pictures import FORMATS
-
-if TYPE_CHECKING:
-    from kmatch.published.machines import Simulated
+from kmatch.published.registry import CITED
 
 PACKED = ".kmatch"  # the suffix of packed genomes
 BENCHED = ("hamming", "multi", "edit", "best", "primer")
-PAPERS = ("liu2012", "pmasm2017", "wspasm2017", "nakano2012", "feuser2018")
+PAPERS = tuple(CITED)
 DEVICES = {"cpu": "the CPU", "cuda": "CUDA"}
-COLUMNS = (
-    *("program", "machine", "n", "m", "w", "l", "threads"),
-    *("time", "bound", "statement", "ratio", "stages", "asm"),
-)
 LEFT = ("program", "machine", "statement", "algorithm", "device", "same hits")  # columns
 CAPTION = """\
 time: units counted; bound: what the statement of Nakano 2012 gives, without its constant; ratio:
@@ -256,26 +249,25 @@ def model(given: Given) -> None:
         raise click.UsageError(
             f"a pattern of {longest} letters is longer than {shortest}; -m is at most -n"
         )
-    from kmatch.published.machines import Sizes, simulate
+    from kmatch.published.machines import Simulated, Sizes, simulate
     from kmatch.results.output import open_output
 
     combined = product(given.n, given.m, given.w, given.l, given.p)
-    rows = [_row(run) for some in combined for run in simulate(Sizes(*some))]
+    found = (run for some in combined for run in simulate(Sizes(*some)))
+    rows = [[_figure(value) for value in run] for run in found]
     drawn = given.form is None and given.output is None and sys.stdout.isatty()
     with open_output(given.output) as handle:
         if given.form == "table" or drawn:
-            handle.write("\n".join((*_aligned(COLUMNS, rows), "", CAPTION, "")).encode())
+            handle.write("\n".join((*_aligned(Simulated._fields, rows), "", CAPTION, "")).encode())
         else:
-            lines = ["\t".join(row) + "\n" for row in (COLUMNS, *rows)]
+            lines = ["\t".join(row) + "\n" for row in (Simulated._fields, *rows)]
             handle.write("".join(lines).encode())
 
 
-def _row(run: "Simulated") -> list[str]:
-    n, m, w, l, _ = run.sizes  # noqa: E741  the paper's names
-    asm = "." if run.asm is None else str(run.asm)
-    whole = (n, m, w, l, run.threads, run.time, round(run.bound))
-    named = (run.statement, f"{run.ratio:.2f}", f"{run.stages:.2f}", asm)
-    return [run.program, run.machine, *map(str, whole), *named]
+def _figure(value: object) -> str:
+    if value is None:
+        return "."
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
 def _aligned(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

@@ -12,7 +12,7 @@ computes. X has m letters and Y has n, uint8; x, y and the matrices follow each 
 each at a multiple of w.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ D, SLID, THREE_ROWS = 0, 1, 2  # the matrices d, s and s'
 ACCESSES = 6  # of a thread for a cell: x, y, three cells read and one written
 
 Program = Generator[Longs, None, int | None]
+Cell = Callable[..., Longs]  # see `_cells`
 
 
 class Machine(NamedTuple):
@@ -128,27 +129,19 @@ def _aligned(size: int, width: int) -> int:
     return -(-size // width) * width
 
 
-class Layout(NamedTuple):
-    """Of the memory. matrix: d, s or s'; row: its length; y, cells: addresses at which Y and the
-    matrix begin; m: letters of X."""
+def _cells(matrix: int, row: int, begin: int, m: int) -> Cell:
+    """A function that gives the addresses of d[i][j], in rows of d, s or s' from `begin` on; −1 for
+    what s' does not keep. first: letters before the window, and where its columns of s' begin."""
 
-    matrix: int
-    row: int
-    y: int
-    cells: int
-    m: int
-
-    def cell(self, i: Longs, j: Longs, first: Longs | int = 0) -> Longs:
-        """The addresses of d[i][j]; −1 for what s' does not keep.
-
-        first: letters before the window, and where its columns of s' begin.
-        """
-        if self.matrix == D:
-            return self.cells + i * self.row + j
-        if self.matrix == SLID:
-            return self.cells + (i + j) * self.row + j
-        at = self.cells + (i + j) % 3 * self.row + first + j % self.m
+    def cell(i: Longs, j: Longs, first: Longs | int = 0) -> Longs:
+        if matrix == D:
+            return begin + i * row + j
+        if matrix == SLID:
+            return begin + (i + j) * row + j
+        at = begin + (i + j) % 3 * row + first + j % m
         return np.where((i == 0) | (j == 0), -1, at)
+
+    return cell
 
 
 def diagonals(x: Bytes, y: Bytes, matrix: int, width: int) -> Program:
@@ -160,14 +153,14 @@ def diagonals(x: Bytes, y: Bytes, matrix: int, width: int) -> Program:
     m, n = len(x), len(y)
     row = (_aligned(n + 1, width), n + 1, m)[matrix]
     at_y = _aligned(m, width)
-    layout = Layout(matrix, row, at_y, at_y + _aligned(n, width), m)
+    cell = _cells(matrix, row, at_y + _aligned(n, width), m)
     columns, rows = np.arange(n + 1), np.arange(m + 1)
     if matrix != THREE_ROWS:
-        yield from sweep(layout.cell(0 * columns[1:], columns[1:]), m)
-        yield from sweep(layout.cell(rows, 0 * rows), m)
-    smallest = yield from _windows(x, y, 1, n, layout)
+        yield from sweep(cell(0 * columns[1:], columns[1:]), m)
+        yield from sweep(cell(rows, 0 * rows), m)
+    smallest = yield from _windows(x, y, 1, n, at_y, cell)
     if matrix != THREE_ROWS:
-        yield from read_alone(layout.cell(0 * columns + m, columns))
+        yield from read_alone(cell(0 * columns + m, columns))
     return int(smallest[0])
 
 
@@ -179,11 +172,12 @@ def partition(x: Bytes, y: Bytes, width: int) -> Program:
     m, n = len(x), len(y)
     windows = max(-(-n // m) - 2, 1)
     at_y = _aligned(m, width)
-    layout = Layout(THREE_ROWS, windows * m, at_y, at_y + _aligned(n, width), m)
-    smallest = yield from _windows(x, y, windows, 3 * m, layout)
+    begin = at_y + _aligned(n, width)
+    cell = _cells(THREE_ROWS, windows * m, begin, m)
+    smallest = yield from _windows(x, y, windows, 3 * m, at_y, cell)
     # The smallest of numbers up to m, with an array of m + 1 flags: all threads set the flags of
     # their numbers, then one thread looks for the first that is set.
-    flags = layout.cells + 3 * windows * m
+    flags = begin + 3 * windows * m
     yield from sweep(flags + np.arange(m + 1), windows)
     yield from sweep(flags + smallest, windows)
     yield from read_alone(flags + np.arange(smallest.min() + 1))
@@ -191,11 +185,12 @@ def partition(x: Bytes, y: Bytes, width: int) -> Program:
 
 
 def _windows(
-    x: Bytes, y: Bytes, windows: int, letters: int, layout: Layout
+    x: Bytes, y: Bytes, windows: int, letters: int, at_y: int, cell: Cell
 ) -> Generator[Longs, None, Longs]:
     """The anti-diagonals of all windows, m letters apart, each of m threads and so many letters.
 
-    Returns the smallest distance of the last row of each window. d[i][j] follows from formulas (1)
+    at_y: the address at which Y begins; cell: gives those of d[i][j]. Returns the smallest distance
+    of the last row of each window. d[i][j] follows from formulas (1)
     and (2), d[0][j] is 0 and d[i][0] is i.
     """
     m, n = len(x), len(y)
@@ -208,17 +203,17 @@ def _windows(
         before, twice = here, before
         j = step - i + 1
         inside = (j >= 1) & (j <= last)
-        at_y = np.clip(first + j - 1, 0, n - 1)
+        letter = y[np.clip(first + j - 1, 0, n - 1)]
         here = np.minimum(before[:, 1:], before[:, :-1]) + 1
-        here = np.minimum(here, twice[:, :-1] + (x != y[at_y]))
+        here = np.minimum(here, twice[:, :-1] + (x != letter))
         here = np.hstack([np.zeros((windows, 1), np.int64), here])
         if step < m:
             here[:, step + 1] = step + 1
         distance = here[:, m]
         smallest = np.where(inside[:, -1], np.minimum(smallest, distance), smallest)
         accessed = ((i, j - 1), (i - 1, j), (i - 1, j - 1), (i, j))
-        cells = [layout.cell(row, column, first) for row, column in accessed]
-        requests = np.broadcast_arrays(i - 1, layout.y + first + j - 1, *cells)
+        cells = [cell(row, column, first) for row, column in accessed]
+        requests = np.broadcast_arrays(i - 1, at_y + first + j - 1, *cells)
         yield np.where(inside, requests, -1).reshape(ACCESSES, windows * m)
     return smallest
 
@@ -235,26 +230,26 @@ class Sizes(NamedTuple):
 
 
 class Simulated(NamedTuple):
-    """A program on a machine.
+    """A program on a machine of some Sizes.
 
-    time: units counted; bound: those of the paper's `statement`, without its constant; stages: of
-    the memory's pipeline, for a warp's requests on average; asm: the distance computed, or None.
+    time: units counted; bound: those of the paper's `statement`, without its constant; ratio: time
+    ÷ bound; stages: of the memory's pipeline, for a warp's requests on average; asm: the distance
+    computed, or None.
     """
 
     program: str
     machine: str
-    sizes: Sizes
+    n: int
+    m: int
+    w: int
+    l: int  # noqa: E741  the paper's name
     threads: int
     time: int
+    bound: int
     statement: str
-    bound: float
+    ratio: float
     stages: float
     asm: int | None
-
-    @property
-    def ratio(self) -> float:
-        """Time units counted ÷ those of the bound."""
-        return self.time / self.bound
 
 
 def simulate(sizes: Sizes) -> Iterator[Simulated]:
@@ -288,4 +283,5 @@ def simulate(sizes: Sizes) -> Iterator[Simulated]:
         for (name, many, _, bounds), (asm, counts) in zip(programs, counted, strict=True):
             time, warps, stages = counts[number]
             statement, bound = bounds[number]
-            yield Simulated(name, kind, sizes, many, time, statement, bound, stages / warps, asm)
+            found = many, time, round(bound), statement, time / bound, stages / warps, asm
+            yield Simulated(name, kind, n, m, w, l, *found)

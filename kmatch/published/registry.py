@@ -1,6 +1,6 @@
 """The published algorithms by command and name; imports none of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,102 +14,82 @@ if TYPE_CHECKING:
 ENGINE = "bitplane"  # kmatch's own algorithm
 
 
+CITED = {  # by the name of their modules
+    "liu2012": "Liu et al. 2012",
+    "pmasm2017": "Ho et al. 2017a",
+    "wspasm2017": "Ho et al. 2017b",
+    "nakano2012": "Nakano 2012",
+    "feuser2018": "Feuser & Moreano 2018",
+}
+CPU, CUDA, BOTH = ("cpu",), ("cuda",), ("cpu", "cuda")
+
+
 class Algorithm(NamedTuple):
     """A published algorithm.
 
-    name: for `--algorithm`; paper: as cited; cpu, cuda: `module.function` under
-    `kmatch.published.cpu` and `.cuda`, empty without such a form; longest: letters of the longest
-    pattern that its layout holds, 0 for any; longest_on_cuda: the same for a limit that a GPU's
-    memory sets; panel: whether it searches many patterns of one length at once; threaded: whether
-    CPU threads share it.
+    name: for `--algorithm`, and with `_` for `-` of its function; module: of that function, under
+    `kmatch.published.cpu` and `.cuda`; devices: that it runs on; longest: letters of the longest
+    pattern that its layout holds, by device, where that is bounded; panel: whether it searches many
+    patterns of one length at once; threaded: whether CPU threads share it.
     """
 
     name: str
-    paper: str
-    cpu: str = ""
-    cuda: str = ""
-    longest: int = 0
-    longest_on_cuda: int = 0
+    module: str
+    devices: tuple[str, ...]
+    longest: Mapping[str, int] = {}
     panel: bool = False
     threaded: bool = False
 
     @property
-    def devices(self) -> tuple[str, ...]:
-        """The devices that it runs on, of `cpu` and `cuda`."""
-        return tuple(device for device in ("cpu", "cuda") if getattr(self, device))
+    def paper(self) -> str:
+        """As cited."""
+        return CITED[self.module]
 
     def limit_below(self, length: int, device: str) -> int:
         """The limit on a device that a pattern of this length exceeds, 0 for none."""
-        limits = (self.longest, self.longest_on_cuda if device == "cuda" else 0)
-        return min((limit for limit in limits if 0 < limit < length), default=0)
+        limit = self.longest.get(device, length)
+        return limit if limit < length else 0
 
     def load(self, device: str) -> Callable[..., Any]:
         """The function for a device, one of `devices` (see `kmatch.published`)."""
-        module, function = getattr(self, device).split(".")
-        loaded = import_module(f"kmatch.published.{device}.{module}")
-        algorithm: Callable[..., Any] = getattr(loaded, function)
+        module = import_module(f"kmatch.published.{device}.{self.module}")
+        algorithm: Callable[..., Any] = getattr(module, self.name.replace("-", "_"))
         return algorithm
 
 
-_LIU = "Liu et al. 2012"
-_PMASM = "Ho et al. 2017a"
-
 _MISMATCHES = (
-    Algorithm("sequential", _LIU, cpu="liu2012.sequential"),
-    Algorithm("thread", _LIU, cuda="liu2012.thread"),
+    Algorithm("sequential", "liu2012", CPU),
+    Algorithm("thread", "liu2012", CUDA),
     # As many threads as a block can have.
-    Algorithm("block-thread", _LIU, cuda="liu2012.block_thread", longest=1024),
+    Algorithm("block-thread", "liu2012", CUDA, {"cuda": 1024}),
     # Twice m and 255 bytes of the 48 KiB that every block can have.
-    Algorithm("opt-block-thread", _LIU, cuda="liu2012.opt_block_thread", longest=24_448),
-    Algorithm("naive", _PMASM, cpu="pmasm2017.naive", cuda="pmasm2017.naive", panel=True),
-    Algorithm("shift-add", _PMASM, cpu="pmasm2017.shift_add", cuda="pmasm2017.shift_add"),
-    Algorithm("pmasm", _PMASM, cpu="pmasm2017.pmasm", panel=True),
-    Algorithm("pmasm-thread", _PMASM, cuda="pmasm2017.pmasm_thread", panel=True),
-    Algorithm(
-        "pmasm-block-thread", _PMASM, cuda="pmasm2017.pmasm_block_thread", longest=1024, panel=True
-    ),
+    Algorithm("opt-block-thread", "liu2012", CUDA, {"cuda": 24_448}),
+    Algorithm("naive", "pmasm2017", BOTH, panel=True),
+    Algorithm("shift-add", "pmasm2017", BOTH),
+    Algorithm("pmasm", "pmasm2017", CPU, panel=True),
+    Algorithm("pmasm-thread", "pmasm2017", CUDA, panel=True),
+    Algorithm("pmasm-block-thread", "pmasm2017", CUDA, {"cuda": 1024}, panel=True),
     # m and 255 bytes of shared memory.
-    Algorithm("pmasm-shared", _PMASM, cuda="pmasm2017.pmasm_shared", longest=48_897, panel=True),
+    Algorithm("pmasm-shared", "pmasm2017", CUDA, {"cuda": 48_897}, panel=True),
 )
-
-_HO_B = "Ho et al. 2017b"
 _DIFFERENCES = (
-    Algorithm("sequential", _HO_B, cpu="wspasm2017.sequential"),
-    Algorithm("row", _HO_B, cpu="wspasm2017.row", cuda="wspasm2017.row", threaded=True),
-    Algorithm("row-shuffle", _HO_B, cuda="wspasm2017.row_shuffle"),
-    Algorithm("row-shuffle-shared", _HO_B, cuda="wspasm2017.row_shuffle_shared"),
+    Algorithm("sequential", "wspasm2017", CPU),
+    Algorithm("row", "wspasm2017", BOTH, threaded=True),
+    Algorithm("row-shuffle", "wspasm2017", CUDA),
+    Algorithm("row-shuffle-shared", "wspasm2017", CUDA),
 )
-
-_NAKANO = "Nakano 2012"
 _CLOSEST = (
     # 48 KiB of shared memory hold m + 1 rows of d, each of twice the banks at least, or 3m cells.
-    Algorithm("diagonal", _NAKANO, "nakano2012.diagonal", "nakano2012.diagonal", 0, 191),
-    Algorithm("slid", _NAKANO, "nakano2012.slid", "nakano2012.slid"),
-    Algorithm(
-        "partition",
-        _NAKANO,
-        cpu="nakano2012.partition",
-        cuda="nakano2012.partition",
-        longest_on_cuda=4096,
-        threaded=True,
-    ),
+    Algorithm("diagonal", "nakano2012", BOTH, {"cuda": 191}),
+    Algorithm("slid", "nakano2012", BOTH),
+    Algorithm("partition", "nakano2012", BOTH, {"cuda": 4096}, threaded=True),
 )
-
-_FEUSER = "Feuser & Moreano 2018"
 _PRIMERS = (
-    Algorithm("conventional", _FEUSER, cpu="feuser2018.conventional", threaded=True),
-    Algorithm("alternative", _FEUSER, cpu="feuser2018.alternative", threaded=True),
+    Algorithm("conventional", "feuser2018", CPU, threaded=True),
+    Algorithm("alternative", "feuser2018", CPU, threaded=True),
     # On a GPU every block has a matrix, so these have the grains of the two above as well.
-    Algorithm(
-        "conventional-fine", _FEUSER, "feuser2018.conventional_fine", "feuser2018.conventional_fine"
-    ),
-    Algorithm(
-        "alternative-fine",
-        _FEUSER,
-        cpu="feuser2018.alternative_fine",
-        cuda="feuser2018.alternative_fine",
-        threaded=True,
-    ),
+    Algorithm("conventional-fine", "feuser2018", BOTH),
+    Algorithm("alternative-fine", "feuser2018", BOTH, threaded=True),
 )
 
 PUBLISHED = {

@@ -7,7 +7,7 @@ panels take several launches. Indices are unsigned and inner loops `while`, as i
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import int32, uint8, uint32, uint64
@@ -32,21 +32,11 @@ def naive(text: DeviceText, patterns: Bytes, k: int, result: DeviceArray) -> Non
         thread(text, pattern, k, result[row])
 
 
-class ShiftAdd(NamedTuple):
-    """Arguments of the kernel of shift-add: bits of a counter, where the last one begins, the mask
-    that keeps counters in their word, letters of the pattern, k, and positions of a thread."""
-
-    size: np.uint64
-    top: np.uint64
-    full: np.uint64
-    m: int
-    k: int
-    stretch: int
-
-
 @cache
 def make_shift_add(words: int) -> Any:
-    """The kernel for states of `words` words of 64 bits."""
+    """The kernel for states of `words` words of 64 bits; shape: bits of a counter, where the last
+    one begins, the mask that keeps counters in their word, letters of the pattern, k, and positions
+    of a thread."""
 
     @kept()
     def kernel(text, table, shape, result):
@@ -77,7 +67,7 @@ def shift_add(text: DeviceText, pattern: Bytes, k: int, result: DeviceArray) -> 
     m, memory = len(pattern), shift_add_table(pattern)
     stretch = max(SHORTEST_STRETCH, 2 * m)
     grid = -(-len(result) // (stretch * THREADS)), THREADS
-    shape = ShiftAdd(memory.size, memory.top, memory.full, m, k, stretch)
+    shape = memory.size, memory.top, memory.full, m, k, stretch
     text.launch(
         make_shift_add(memory.words), *grid, text.masks, text.put(memory.table), shape, result
     )
