@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from kmatch import __version__
-from kmatch.arrays import Bytes, distinct
+from kmatch.arrays import Bytes, counted_in_rows
 from kmatch.errors import InputError
 from kmatch.genome import Genomes
 from kmatch.results.batches import HitBatch, Texts
@@ -26,13 +26,11 @@ class SamWriter(Writer):
 
     A read is the pattern on the forward strand, an IUPAC letter that matched being the base that it
     matched, so that read, CIGAR and reference agree. Its name has `_` for what SAM does not allow.
-    Raises InputError for a genome whose records a header cannot name, and where the header does not
-    fit its records.
+    Raises InputError for a genome whose records a header cannot name.
     """
 
     def __init__(self, handle: Any, table: Hits) -> None:
         self._lengths = _lengths(table.searched)
-        self._numbers: dict[str, int] = {}  # of the records by name
         self._labels = Names(_UNFIT.sub("_", name)[:LABEL] for name in table.labels.words)
         letters = "".join(table.patterns.sequences).encode().translate(_LETTERS)
         self._letters = np.frombuffer(letters, np.uint8)
@@ -45,9 +43,8 @@ class SamWriter(Writer):
         return "\n".join([*lines, f"@PG\tID:kmatch\tPN:kmatch\tVN:{__version__}", ""])
 
     def fields(self, batch: HitBatch) -> Fields:
-        self._check(batch)
         op_ends, ops, _, _ = batch.aligned
-        edits = np.diff(np.cumsum(np.append(0, ops != MATCH))[op_ends])
+        edits = counted_in_rows(ops != MATCH, op_ends)
         turned = _turned(Texts(op_ends, ops), batch.minus)
         return [
             ("", Named(self._labels, batch.pattern)),
@@ -81,19 +78,6 @@ class SamWriter(Writer):
         minus = np.repeat(batch.minus, np.diff(ends)).astype(bool)
         return Texts(ends, np.where(minus, _COMPLEMENT[turned.letters], turned.letters))
 
-    def _check(self, batch: HitBatch) -> None:
-        names, which = batch.record_names()
-        lengths = np.array([self._lengths.get(name, 0) for name in names], np.int64)
-        beyond = batch.end > lengths[which]
-        if beyond.any():
-            raise InputError(
-                f"record '{names[which[np.argmax(beyond)]]}' is not as the genome's .fai says; "
-                "make it anew with samtools faidx, or remove it"
-            )
-        for name, number in zip(names, distinct(batch.record).tolist(), strict=True):
-            if self._numbers.setdefault(name, number) != number:
-                raise _repeated(name)
-
 
 def _turned(texts: Texts, minus: Bytes) -> Texts:
     """Texts, those of hits on `-` from the last letter on."""
@@ -122,14 +106,10 @@ def _lengths(genomes: Genomes | None) -> dict[str, int]:
                 "rename it, or write another format"
             )
         if name in known:
-            raise _repeated(name)
+            raise InputError(
+                f"several records are named '{name}', which SAM cannot tell apart; rename them, "
+                "or write another format"
+            )
         if length:
             known[name] = length
     return known
-
-
-def _repeated(name: str) -> InputError:
-    return InputError(
-        f"several records are named '{name}', which SAM cannot tell apart; rename them, or write "
-        "another format"
-    )
