@@ -418,7 +418,9 @@ def assay(
     with on_cluster(Run(device, threads), scheduler) as run:
         search = AssaySearch(pairs, _searched(genome, circular, run), k, options, run)
         search.progress.tell = on_progress
-        return Assays(search, pairs, targets)
+        found = Assays(search, pairs, targets)
+    found.check_targets()
+    return found
 
 
 def pack(

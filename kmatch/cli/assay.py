@@ -78,7 +78,7 @@ def assay(given: Given) -> None:
     search = Search(given, second, default="tsv")
     if search.form == "bed":
         raise click.UsageError("assay writes TSV and CSV, as not every row has a place")
-    from kmatch.results.assays import AssayCounts, Assays
+    from kmatch.results.assays import Assays
     from kmatch.results.formats import FORMATS
     from kmatch.results.melting import Salts
     from kmatch.results.output import open_outputs
@@ -93,7 +93,7 @@ def assay(given: Given) -> None:
         lists = [read_list(path) if is_list(path) else [path] for path in given.genomes]
         given.genome = [path for each in lists for path in each]
     search.open_genomes(rereads=given.each == "file")
-    table, counts = Assays((), pairs), AssayCounts(pairs, targets)
+    table = Assays((), pairs, targets)
     search.dress(table)
     options = given.made(AssayOptions)._replace(salts=given.made(Salts))
     begin = partial(AssaySearch, pairs, search.genomes, given.k, options)
@@ -102,14 +102,14 @@ def assay(given: Given) -> None:
             writer = FORMATS[search.form](handles[0], table)
             for batch in found:
                 writer.write(batch)
-                counts.add(batch)
+                table.count(batch)
             writer.finish()
         if given.matrix:
-            counts.write_matrix(handles[1])
+            table.to_matrix(handles[1])
         if given.positions:
-            counts.write_positions(handles[-1])
-    counts.check_targets()
-    facts = counts.facts()
+            table.to_positions(handles[-1])
+    table.check_targets()
+    facts = table.facts
     amplified = sum(row["amplified"] for row in facts)
     search.conclude(f"{amplified:,} of {counted(search.rows, 'row')} amplify", assays=facts)
     if targets is not None:

@@ -78,59 +78,24 @@ class Assays(Table[AssayBatch, Any]):
         pairs: PrimerPairs,
         targets: Iterable[str] | None = None,
     ) -> None:
-        self.labels, self._targets = Names(pairs.names), targets
-        super().__init__(batches)
-        self.pairs, self._all = pairs, len(self)
-        self._counts().check_targets()
-
-    @property
-    def facts(self) -> list[dict[str, Any]]:
-        """Of each assay: its name, the genomes that it amplifies, and its ANSWERS where targets are
-        known."""
-        return self._counts().facts()
-
-    def _counts(self) -> "AssayCounts":
-        counts = AssayCounts(self.pairs, self._targets)
-        for batch in self.batches:
-            counts.add(batch)
-        return counts
-
-    def to_bed(self, target: Any) -> None:
-        raise OutputError("assays have no BED, as not every row has a place; use to_tsv")
-
-    def to_matrix(self, target: Any) -> None:
-        """Write the differences of each assay in each genome to a path or to a binary handle, empty
-        where it does not amplify."""
-        with opened(target) as handle:
-            self._counts().write_matrix(handle)
-
-    def to_positions(self, target: Any) -> None:
-        """Write how many genomes that amplify match and differ at each letter of each oligo, as
-        `to_matrix` does. Raises OutputError for a part of the rows, of which that is not known."""
-        if len(self) != self._all:
-            raise OutputError("positions are known of all rows together; write those of all assays")
-        with opened(target) as handle:
-            self._counts().write_positions(handle)
-
-    @staticmethod
-    def _whole(batch: AssayBatch) -> int:
-        return id(batch)
-
-
-class AssayCounts:
-    """Answers of assays by genome. targets: names of genomes that should amplify, if known."""
-
-    def __init__(self, pairs: PrimerPairs, targets: Iterable[str] | None = None) -> None:
-        self._pairs = pairs
+        """targets: names of genomes that should amplify, if known."""
+        self.labels, self.pairs = Names(pairs.names), pairs
         self._targets = None if targets is None else set(targets)
-        self._names: list[str] = []
-        self._parts: list[Any] = [np.zeros((0, len(pairs)), np.int32)]
-        self._positions = np.zeros((len(pairs.primers.masks), len(SEEN)), np.int64)
+        super().__init__(batches)
+        self._all = len(self)
 
-    def add(self, batch: AssayBatch) -> None:
-        """Take the rows of genomes."""
+    def take(self, batches: Iterable[AssayBatch]) -> None:
+        super().take(batches)
+        self._names: list[str] = []
+        self._parts: list[Any] = [np.zeros((0, len(self.pairs)), np.int32)]
+        self._positions = np.zeros((len(self.pairs.primers.masks), len(SEEN)), np.int64)
+        for batch in self.batches:
+            self.count(batch)
+
+    def count(self, batch: AssayBatch) -> None:
+        """Have the rows of genomes in facts, matrix and positions, which need them no longer."""
         genomes, which = np.unique(batch.genome, return_inverse=True)
-        totals = np.full((len(genomes), len(self._pairs)), -1, np.int32)
+        totals = np.full((len(genomes), len(self.pairs)), -1, np.int32)
         total = np.maximum(batch.distance, 0).sum(axis=1)
         totals[which, batch.assay] = np.where(batch.amplifies, total, -1)
         self._parts.append(totals)
@@ -138,46 +103,62 @@ class AssayCounts:
         self._positions += batch.positions
 
     @property
-    def totals(self) -> Any:
+    def _totals(self) -> Any:
         """The differences of each product, int32[genomes, assays], -1 where there is none."""
         return np.concatenate(self._parts)
-
-    def write_matrix(self, handle: Any) -> None:
-        """Write a line an assay: the differences in each genome, empty where none amplifies."""
-        _write(handle, ["assay", *self._names])
-        for name, row in zip(self._pairs.names, self.totals.T, strict=True):
-            _write(handle, [name, *("" if total < 0 else total for total in row.tolist())])
 
     def check_targets(self) -> None:
         """Warn of targets that are none of the genomes."""
         if missing := sorted((self._targets or set()).difference(self._names)):
             warn(f"targets that are none of the genomes: {listed(missing)}")
 
+    @property
     def facts(self) -> list[dict[str, Any]]:
         """Of each assay: its name, the genomes that it amplifies, and its ANSWERS where targets are
         known."""
-        found = self.totals >= 0
+        found = self._totals >= 0
         counted = {"amplified": found}
         if self._targets is not None:
             wanted = np.array([name in self._targets for name in self._names], bool)[:, None]
             each = (found & wanted, ~found & wanted, found & ~wanted, ~(found | wanted))
             counted |= zip(ANSWERS, each, strict=True)
         counts = zip(*(flags.sum(axis=0).tolist() for flags in counted.values()), strict=True)
-        rows = zip(self._pairs.names, counts, strict=True)
+        rows = zip(self.pairs.names, counts, strict=True)
         return [{"assay": name} | dict(zip(counted, row, strict=True)) for name, row in rows]
 
-    def write_positions(self, handle: Any) -> None:
-        """Write a line a letter of each oligo: the products that match there and differ, and those
-        with each of SEEN."""
-        _write(handle, ["oligo", "position", "letter", "match", "differ", *SEEN])
-        oligos, counts = self._pairs.primers, self._positions
+    def to_bed(self, target: Any) -> None:
+        raise OutputError("assays have no BED, as not every row has a place; use to_tsv")
+
+    def to_matrix(self, target: Any) -> None:
+        """Write a line an assay to a path or to a binary handle: the differences in each genome,
+        empty where it does not amplify."""
+        with opened(target) as handle:
+            _write(handle, ["assay", *self._names])
+            for name, row in zip(self.pairs.names, self._totals.T, strict=True):
+                _write(handle, [name, *("" if total < 0 else total for total in row.tolist())])
+
+    def to_positions(self, target: Any) -> None:
+        """Write a line a letter of each oligo, as `to_matrix` does: the products that match there
+        and differ, and those with each of SEEN.
+
+        Raises OutputError for a part of the rows, of which that is not known.
+        """
+        if len(self) != self._all:
+            raise OutputError("positions are known of all rows together; write those of all assays")
+        oligos, counts = self.pairs.primers, self._positions
         matches = np.where(oligos.masks[:, None] & MASKS, counts[:, :4], 0).sum(axis=1)
         differ = counts[:, :6].sum(axis=1) - matches
         table = np.column_stack([matches, differ, counts]).tolist()
         bounds = pairwise(oligos.begins.tolist())
-        for name, letters, (begin, end) in zip(oligos.names, oligos.sequences, bounds, strict=True):
-            for number, (letter, row) in enumerate(zip(letters, table[begin:end], strict=True), 1):
-                _write(handle, [name, number, letter.upper(), *row])
+        with opened(target) as handle:
+            _write(handle, ["oligo", "position", "letter", "match", "differ", *SEEN])
+            for name, letters, (a, b) in zip(oligos.names, oligos.sequences, bounds, strict=True):
+                for number, (letter, row) in enumerate(zip(letters, table[a:b], strict=True), 1):
+                    _write(handle, [name, number, letter.upper(), *row])
+
+    @staticmethod
+    def _whole(batch: AssayBatch) -> int:
+        return id(batch)
 
 
 def _write(handle: Any, cells: list[Any]) -> None:

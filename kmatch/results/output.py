@@ -15,7 +15,6 @@ from kmatch.errors import ClosedPipe, OutputError
 Path = str | os.PathLike[str]
 STANDARD = "standard output"
 COMPRESSED = ("gz", "zst")  # suffixes of names
-_SEPARATORS = (os.sep, os.altsep or os.sep)  # of folders
 
 
 @contextmanager
@@ -37,7 +36,7 @@ def open_output(path: Path | None = None) -> Iterator[Any]:  # a NamedHandle
         handle.flush()
     elif not str(path):
         raise OutputError("the name of the output is empty; give a file, or - for standard output")
-    elif str(path).endswith(_SEPARATORS):
+    elif str(path).endswith(os.sep):
         raise OutputError(f"{path}: this names a folder; name a file in it")
     elif is_special(path):
         with writing(str(path)):
@@ -108,9 +107,9 @@ def _create(name: str, path: str) -> io.BufferedWriter:
     before = None
     with suppress(FileNotFoundError):
         before = os.stat(path)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     descriptor = os.open(name, flags, 0o666 if before is None else 0o600)
-    if before is not None and hasattr(os, "fchown"):
+    if before is not None:
         for owner in ((before.st_uid, -1), (-1, before.st_gid)):
             with suppress(OSError):  # only root gives files away
                 os.fchown(descriptor, *owner)
