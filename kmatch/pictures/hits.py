@@ -171,13 +171,15 @@ def _draw_marks(
     """
     from matplotlib.collections import PolyCollection
 
-    left, right = (np.rint(scale[places.record] * at) for at in (places.start, places.end))
-    columns = np.maximum(np.rint(scale * places.lengths), 1)
+    positions = scale[places.record] * (places.start, places.end)
+    left, right = np.rint(positions).astype(np.int64)
+    columns = np.maximum(np.rint(scale * places.lengths).astype(np.int64), 1)
     left = np.minimum(left, columns[places.record] - 1)
     right = np.maximum(right, left + 1)
-    keys = np.stack([group, places.record, places.minus, left, right])
-    (group, line, minus, left, right), counts = np.unique(keys, axis=1, return_counts=True)
-    group = group.astype(np.int64)
+    shape = len(classes), len(columns), 2, COLUMNS, COLUMNS + 1
+    keys = np.ravel_multi_index((group, places.record, places.minus, left, right), shape)
+    keys, counts = np.unique(keys, return_counts=True)
+    group, line, minus, left, right = np.unravel_index(keys, shape)
     most = np.zeros(len(classes), np.int64)
     np.maximum.at(most, group, counts)
     colours = _colours(classes)[group]
