@@ -12,7 +12,6 @@ from kmatch.engine.codes import Coding
 from kmatch.engine.cpu.tables import plan_lookup
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.engine import Scan
-from kmatch.engine.geometry import likeness
 from kmatch.engine.queries import DifferenceQuery
 from kmatch.engine.types import Constraints, View
 from kmatch.engine.workers import slabs
@@ -53,8 +52,7 @@ class DifferenceScans:
         """Choose the way by a chunk: if none is asked for, some of its positions are searched both
         ways, on one thread, and what takes less time is kept."""
         self._open = False
-        alike = likeness(chunk.plain)
-        lookup = plan_lookup(self._query, self._constraints, alike, chunk.length)
+        lookup = plan_lookup(self._query, self._constraints)
         if lookup is None or self._way:
             self._tables = lookup and lookup.tables()
             return

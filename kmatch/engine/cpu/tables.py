@@ -8,24 +8,24 @@ for a text: the low bits, the high bits, and which letters are none of the four.
 """
 
 from collections.abc import Callable, Sequence
-from functools import cache
-from typing import Annotated, NamedTuple
+from math import factorial
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kmatch.arrays import Bools, Bytes, Ints, Longs, Table, Words, distinct
+from kmatch.arrays import Bools, Bytes, Ints, Longs, Table, Words, bounds_of, distinct
 from kmatch.engine.queries import DifferenceQuery
 from kmatch.engine.types import COMPLEMENT, Constraints
-from kmatch.jit.entries import entry
 
 LOOKED_UP = 10  # letters of a piece at the most: a table has 4^LOOKED_UP codes
 MOST_ENTRIES = 1 << 24  # of all tables, 64 MB
 MOST_ERRORS = 3  # of a piece
 MOST_LOOKUPS = 64  # of a window: each has a bit of a word
 WIDEST = 63  # letters of a PAM
-LOOKUP, CANDIDATE, ENTRY = 3.0, 18.0, 70.0  # nanoseconds, about, to look up, compare and list one
-CODES = 12  # of a table that cost as much as an entry
+ENTRY = 6e-8  # seconds, about, to list one
 TAG_BITS = 2  # of an entry, pattern·2^TAG_BITS + differences
+BLOCK = 4096  # pieces whose neighbours are listed at a time, a quarter for each difference
 CODE_OF = np.array([0, 0, 1, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0], np.uint8)  # by mask
 SINGLE = np.array([1, 2, 4, 8], np.uint8)  # masks of one base
 
@@ -64,16 +64,6 @@ class Seeds(NamedTuple):
     exact: np.uint64 = np.uint64(0)
 
 
-Tree = tuple[Annotated[Words, 2], Longs]  # see `walk`
-list_codes = entry(
-    "kmatch.engine.cpu.lookup:list_codes", tuple[tuple[Words, Words], Piece, Tree, Ints, Longs]
-)
-sort_entries = entry("kmatch.engine.cpu.lookup:sort_entries", tuple[Ints, Longs, Longs, Ints])
-walk = entry(
-    "kmatch.engine.cpu.lookup:walk", tuple[tuple[np.uint64, np.uint64], int, int, Tree, Ints]
-)
-
-
 class Tables(NamedTuple):
     """What a look-up needs of its queries.
 
@@ -94,14 +84,9 @@ class Lookup(NamedTuple):
     tables: Callable[[], Tables]
 
 
-def plan_lookup(
-    query: DifferenceQuery, constraints: Constraints, alike: float, positions: int
-) -> Lookup | None:
+def plan_lookup(query: DifferenceQuery, constraints: Constraints) -> Lookup | None:
     """How queries are looked up beside their PAMs, or everywhere where there is none; None where
-    they cannot be.
-
-    alike: see `geometry.likeness`; positions: that are searched, about.
-    """
+    they cannot be."""
     reading, k = query.reading, query.k
     minus = distinct(constraints.minus)
     first = [int(np.argmax(constraints.minus == each)) for each in minus]
@@ -116,8 +101,7 @@ def plan_lookup(
     fits = constraints.pams.shape[2] <= WIDEST and int(lengths.max()) + k <= 64
     if not fits or not np.isin(masks, SINGLE).all():
         return None
-    sites = max(positions * len(strands) * _share(constraints), 1.0)
-    pieces = find_pieces(int(lengths.min()), k, count, alike, sites)
+    pieces = find_pieces(int(lengths.min()), k, count)
     if pieces is None:
         return None
 
@@ -126,15 +110,7 @@ def plan_lookup(
         seeds = Seeds(*listed, lengths, limits, k)
         return Tables(constraints.pams, constraints.sizes, strands, seeds)
 
-    _, _, entries = _paid(pieces, k, count, alike)
-    return Lookup(entries * ENTRY * 1e-9, tables)
-
-
-def _share(constraints: Constraints) -> float:
-    """The share of random positions beside which a PAM stands: all where there is none to have."""
-    bases = np.bitwise_count(constraints.pams[0]) / 4
-    shares = [bases[i, :size].prod() for i, size in enumerate(constraints.sizes)]
-    return min(float(sum(shares)), 1.0) if shares else 1.0
+    return Lookup(_entries(pieces, count) * ENTRY, tables)
 
 
 def window_tables(masks: Bytes, exact: Bools, k: int, strands: Sequence[int]) -> Tables:
@@ -155,21 +131,18 @@ def window_tables(masks: Bytes, exact: Bools, k: int, strands: Sequence[int]) ->
     return Tables(np.zeros((2, 0, 0), np.uint8), np.zeros(0, np.int64), both, seeds)
 
 
-def find_pieces(
-    shortest: int, k: int, patterns: int, alike: float, sites: float
-) -> list[Piece] | None:
-    """The pieces of the least cost for so many sites, None where all tables would be too large.
+def find_pieces(shortest: int, k: int, patterns: int) -> list[Piece] | None:
+    """Pieces that are looked up whole, or nearly so, None where all tables would be too large.
 
-    shortest: letters of the shortest pattern; alike: see `geometry.likeness`, of the text.
+    shortest: letters of the shortest pattern.
     """
-    best, least = None, float("inf")
-    for count in range(-(-(k + 1) // (MOST_ERRORS + 1)), min(k + 1, shortest) + 1):
+    counts = range(-(-(k + 1) // (MOST_ERRORS + 1)), min(k + 1, shortest) + 1)
+    for count in sorted(counts, key=lambda count: abs(count - -(-shortest // LOOKED_UP))):
         pieces = _cut(shortest, k, count)
-        lookups, candidates, entries = _paid(pieces, k, patterns, alike)
-        cost = LOOKUP * lookups + CANDIDATE * candidates + ENTRY * entries / sites
-        if entries <= MOST_ENTRIES and lookups <= MOST_LOOKUPS and cost < least:
-            best, least = pieces, cost
-    return best
+        lookups = sum(len(_shifts(piece, k)) for piece in pieces)
+        if lookups <= MOST_LOOKUPS and _entries(pieces, patterns) <= MOST_ENTRIES:
+            return pieces
+    return None
 
 
 def _cut(length: int, k: int, count: int) -> list[Piece]:
@@ -181,24 +154,16 @@ def _cut(length: int, k: int, count: int) -> list[Piece]:
     ]
 
 
-def _paid(pieces: list[Piece], k: int, patterns: int, alike: float) -> tuple[int, float, float]:
-    """What pieces cost: look-ups at a site, what they find, and entries of the tables."""
-    lookups, candidates, entries = 0, 0.0, 0.0
-    for piece in pieces:
-        shifts = k + min(k, piece.offset) + 1 if piece.offset else 1
-        many = patterns * neighbours(piece.size, piece.errors)
-        lookups += shifts
-        candidates += shifts * many * alike**piece.size
-        entries += many + 4**piece.size / CODES
-    return lookups, candidates, entries
+def _shifts(piece: Piece, reach: int) -> range:
+    """How far differences may move a piece, if by `reach` at the most."""
+    far = reach if piece.offset else 0
+    return range(-min(far, piece.offset), far + 1)
 
 
-@cache
-def neighbours(size: int, errors: int) -> int:
-    """How many entries a piece of a pattern has, about."""
-    letters = np.random.default_rng(1).integers(0, 2, (2, size)).astype(np.uint64)
-    low, high = (letters << np.arange(size, dtype=np.uint64)).sum(axis=1, dtype=np.uint64)
-    return int(walk((low, high), size, errors, _memory(size, errors), np.empty(0, np.int32)))
+def _entries(pieces: list[Piece], patterns: int) -> int:
+    """How many entries the tables of so many patterns have, about, and not many more."""
+    each = ((8 * piece.size) ** piece.errors // factorial(piece.errors) for piece in pieces)
+    return patterns * sum(each)
 
 
 def _list_pieces(
@@ -216,10 +181,11 @@ def _list_pieces(
     filled = codes = 0
     for piece in pieces:
         offset, size, errors = piece
-        far = reach if offset else 0
-        for shift in range(-min(far, offset), far + 1):
+        for shift in _shifts(piece, reach):
             lookups.append((offset + shift, size, codes, min(reach - abs(shift), errors)))
-        begin, found = _table(low, high, piece)
+        mask = np.uint64((1 << size) - 1)
+        lows, highs = (each >> np.uint64(offset) & mask for each in (low, high))
+        begin, found = _table((lows | highs << np.uint64(size)).astype(np.int64), size, errors)
         starts.append(begin + filled)
         entries.append(found)
         filled, codes = filled + len(found), codes + len(begin)
@@ -241,21 +207,39 @@ def _words(codes: Bytes, begins: Longs) -> tuple[Words, Words]:
     return low.copy(), high.copy()
 
 
-def _table(low: Words, high: Words, piece: Piece) -> tuple[Longs, Ints]:
-    """Where the entries of each code begin, int64[4^size + 1], and the entries by code."""
-    _, size, errors = piece
-    every = np.empty(len(low) * 2 * neighbours(size, errors) + 64, np.int32)
-    bounds = np.zeros(len(low) + 1, np.int64)
-    memory = _memory(size, errors)
-    total = list_codes((low, high), piece, memory, every, bounds)
-    if total > len(every):
-        every = np.empty(total, np.int32)
-        list_codes((low, high), piece, memory, every, bounds)
-    starts = np.zeros(4**size + 2, np.int64)
-    entries = np.empty(total, np.int32)
-    sort_entries(every, bounds, starts, entries)
-    return starts[:-1], entries
+def _table(codes: Longs, size: int, errors: int) -> tuple[Longs, Ints]:
+    """Where the entries of each code begin, int64[4^size + 1], and the entries by code.
+
+    codes: int64[P], the letters of a piece of each pattern.
+    """
+    listed, block = [], BLOCK >> 2 * errors
+    for first in range(0, len(codes), block):
+        part = codes[first : first + block]
+        levels = [np.sort(np.arange(len(part)) << 2 * size | part).astype(np.uint32)]
+        for _ in range(errors):
+            levels.append(_neighbours(levels[-1], size))
+        found = levels[-1].astype(np.int64)
+        differences = np.full(len(found), errors)
+        for number in reversed(range(errors)):
+            differences[np.searchsorted(levels[-1], levels[number])] = number
+        entry = (found >> 2 * size) + first << TAG_BITS | differences
+        listed.append((found & 4**size - 1) << 32 | entry)
+    every = np.sort(np.concatenate(listed))
+    starts = bounds_of(np.bincount(every >> 32, minlength=4**size))
+    return starts, every.astype(np.int32)
 
 
-def _memory(size: int, errors: int) -> tuple[Words, Longs]:
-    return np.zeros((size + 1, errors + 3), np.uint64), np.zeros(size + 1, np.int64)
+def _neighbours(codes: NDArray[np.uint32], size: int) -> NDArray[np.uint32]:
+    """The texts, distinct and sorted, that begin with one of some others but for one difference at
+    most; any letter follows where one is left out. Bits in front of a code stay."""
+    one, both = np.uint32(1), 1 | 1 << size  # the two bits of the first letter
+    letters = np.array([[0], [1], [1 << size], [both]], np.uint32)
+    every = np.empty((size, 3, 4, len(codes)), np.uint32)
+    last = np.uint32(both << size - 1)
+    for i in range(size):
+        here, behind = np.uint32(both << i), np.uint32((both << size) - (both << i))
+        kept, moved, letter = codes & ~behind, codes & behind, letters << np.uint32(i)
+        every[i, 0] = codes & ~here | letter
+        every[i, 1] = kept | (moved & ~last) << one | letter
+        every[i, 2] = kept | (moved & ~here) >> one | letters << np.uint32(size - 1)
+    return distinct(every.reshape(-1))
