@@ -28,7 +28,7 @@ CUDA_MEMORY = 1 << 30  # bytes of a GPU's free memory for each process, which ta
 LONGEST = (
     *("kmatch.engine.cpu.primer_kernels:extend_tile", "kmatch.engine.trace:trace"),
     *("kmatch.engine.cpu.edit:scan_edit", "kmatch.engine.cpu.lookup:scan_lookup"),
-    *("kmatch.engine.cpu.hamming:scan", "kmatch.engine.trace:constrained_distances"),
+    *("kmatch.engine.cpu.hamming:scan", "kmatch.engine.trace:keep_ends"),
 )
 
 

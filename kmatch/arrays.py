@@ -1,5 +1,6 @@
 """Types of arrays, rows of unequal length in one array, and look-up tables of bytes."""
 
+import math
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
@@ -16,10 +17,11 @@ Longs = NDArray[np.int64]
 Words = NDArray[np.uint64]  # of bit planes
 Floats = NDArray[np.float64]
 Objects = NDArray[np.object_]
-Strings = NDArray[np.str_]
 Table = Annotated[Longs, 2]  # with two dimensions
 Pair = tuple[Longs, Longs]
 Triple = tuple[Longs, Longs, Longs]
+
+KEY_BITS = 62
 
 copy_rows = entry("kmatch.engine.letters:copy_rows", tuple[Bytes, Longs, Longs, Bytes])
 
@@ -84,3 +86,22 @@ def ranked(numbers: NDArray[Any]) -> tuple[NDArray[Any], Longs]:
         return numbers[:1], np.zeros(len(numbers), np.int64)
     known = distinct(numbers)
     return known, np.searchsorted(known, numbers)
+
+
+def order_of(*keys: NDArray[Any]) -> Longs:
+    """The order of rows by integer keys, n each, the first one before the others; rows that are
+    equal stay as they come."""
+    count = len(keys[0])
+    if count < 2:
+        return np.arange(count)
+    lows = [int(key.min()) for key in keys]
+    sizes = [int(key.max()) - low + 1 for key, low in zip(keys, lows, strict=True)]
+    bits = count.bit_length()
+    if math.prod(sizes) << bits >= 1 << KEY_BITS:
+        return np.lexsort(keys[::-1])
+    packed = np.zeros(count, np.int64)
+    for key, low, size in zip(keys, lows, sizes, strict=True):
+        packed = packed * size + (key - low)
+    packed = packed << bits | np.arange(count)  # NumPy sorts numbers faster than it ranks them
+    packed.sort()
+    return packed & ((1 << bits) - 1)

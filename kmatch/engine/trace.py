@@ -90,33 +90,6 @@ def _read_pattern(search, query, pattern):
     return end - begin
 
 
-@kernel
-def stand_beside(work, view, search, constraints, ends, stands):
-    """Note whether there is a PAM beside each anchored end, (position, query), and the required
-    letters match.
-
-    work: see `slabs`; view: View; search: DifferenceQuery; stands: bool[n], filled here.
-    """
-    positions, queries = ends
-    near = constraints.near
-    letters = np.empty(max(constraints.pams.shape[2], near), np.uint8)
-    pattern = np.empty(longest(search.reading.begins), np.uint8)
-    slab = next_item(work)
-    while slab >= 0:
-        for h in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
-            query, position = queries[h], positions[h]
-            step = 1 if search.reading.backward[query] else -1
-            pam = _pam_beside(view, constraints, query, position, step, letters)
-            stands[h] = pam != NO_PAM or len(constraints.sizes) == 0
-            if stands[h] and near > 0:
-                read_view(view, position, step, near, letters)
-                _read_pattern(search, query, pattern)
-                for i in range(near):
-                    if not (pattern[i] & letters[i]):
-                        stands[h] = False
-        slab = next_item(work)
-
-
 @inlined
 def _put(ops, to, column, op):
     """Write a step; to: (index, step): where that from the anchor on goes, and those behind it."""
@@ -201,6 +174,12 @@ def _walk_freely(pattern, m, text, shown, distance, memory, ops, to):
 
 
 @inlined
+def is_bound(constraints):
+    """Whether constraints bind the alignments within k."""
+    return constraints.near > 0 or constraints.far > 0 or constraints.states.apart
+
+
+@inlined
 def _is_exact(near, far, i, m):
     return i < near or i >= m - far
 
@@ -277,22 +256,36 @@ def _walk_within(constraints, pattern, text, spare, ops, to):
 
 
 @kernel
-def constrained_distances(work, view, search, constraints, ends):
+def keep_ends(work, view, search, constraints, ends):
     """Replace the distances of Ends by those of alignments within constraints, −1 where none is
-    within the query's limit; other arguments as for `stand_beside`."""
+    within the query's limit, or no PAM stands beside the anchor.
+
+    work: see `slabs`; view: View; search: DifferenceQuery.
+    """
     positions, queries, distances, limits = ends
-    rows = longest(search.reading.begins)
+    rows, near = longest(search.reading.begins), constraints.near
+    beside = np.empty(constraints.pams.shape[2], np.uint8)
     pattern, letters = np.empty(rows, np.uint8), np.empty(rows + search.k, np.uint8)
-    spare = np.empty((rows + 1, len(constraints.states.offset)), np.int64)
+    bound, states = is_bound(constraints), len(constraints.states.offset)
+    spare = np.empty((rows + 1 if bound else 0, states), np.int64)
     slab = next_item(work)
     while slab >= 0:
         for h in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
             query, position = queries[h], positions[h]
             step = 1 if search.reading.backward[query] else -1
+            if len(constraints.sizes) > 0:
+                pam = _pam_beside(view, constraints, query, position, step, beside)
+                if pam == NO_PAM:
+                    distances[h] = -1
+            if not bound or distances[h] < 0:
+                continue
             k, wanted = search.limits[query], pattern[: _read_pattern(search, query, pattern)]
             text = letters[: min(len(wanted) + k, (limits[h] - position) * step + 1)]
             read_view(view, position, step, len(text), text)
-            if not _fill_spare(constraints, wanted, text, k, spare):
+            for i in range(min(near, len(text))):
+                if not (wanted[i] & text[i]):
+                    distances[h] = -1
+            if distances[h] >= 0 and not _fill_spare(constraints, wanted, text, k, spare):
                 distances[h] = -1
             while 0 <= distances[h] < k:
                 if _fill_spare(constraints, wanted, text, distances[h], spare):
@@ -315,34 +308,35 @@ def _write_text(view, position, step, minus, count, text):
 
 
 @kernel
-def trace(work, view, search, constraints, ends, traced, columns):
-    """Find the other end of each of some Ends, and write the alignments if asked for.
+def trace(work, view, search, constraints, ends, found, columns):
+    """Find where the hit of each of some Ends starts and ends, and write alignments if asked for.
 
-    traced, columns: Traced and Columns, filled here; an empty op_ends asks for no alignments; other
-    arguments as for `stand_beside`.
+    found: (start, end, size) int64[n], filled here, size being the number of columns; columns:
+    (bounds int64[n+1], ops, text), uint8: what is between two bounds is filled with one alignment
+    and its text, from the anchor on, be that at the first bound or at the second; empty bounds ask
+    for none. Other arguments as for `keep_ends`.
     """
-    rows, k, states = longest(search.reading.begins), search.k, constraints.states
-    bound = constraints.near > 0 or constraints.far > 0 or states.apart
+    rows, k = longest(search.reading.begins), search.k
+    bound, states = is_bound(constraints), len(constraints.states.offset)
     beside, pattern = np.empty(constraints.pams.shape[2], np.uint8), np.empty(rows + 64, np.uint8)
-    spare = np.empty((rows + 1 if bound else 0, len(states.offset)), np.int64)
+    spare = np.empty((rows + 1 if bound else 0, states), np.int64)
     letters, steps = np.empty(rows + 2 * k + 64, np.uint8), np.empty(2 * rows + k, np.uint8)
     reached = np.empty(k * (2 * k + 1), np.int64)
     differ = np.empty((2 * k + 1) * ((rows + 63) >> 6), np.uint64)
     slab = next_item(work)
     while slab >= 0:
         memory = (beside, pattern, letters, steps), (spare, reached, differ)
-        given = bound, memory, ends, traced, columns
-        _trace_some(slab * SLAB, view, search, constraints, *given)
+        _trace_some(slab * SLAB, view, search, constraints, bound, memory, ends, found, columns)
         slab = next_item(work)
 
 
 @kernel
-def _trace_some(begin, view, search, constraints, bound, memory, ends, traced, columns):
+def _trace_some(begin, view, search, constraints, bound, memory, ends, found, columns):
     """The same of the ends of a slab; bound: whether constraints bind; memory outlives this."""
     (beside, pattern, letters, steps), (spare, reached, differ) = memory
     positions, queries, distances, limits = ends
-    others, sizes, pam_sizes = traced
-    op_ends, ops, text_ends, out = columns
+    starts, stops, sizes = found
+    bounds, ops, out = columns
     begins, backward = search.reading.begins, search.reading.backward
     wanted, text, k = pointer(pattern, 0), pointer(letters, search.k), search.k
     paths = pointer(reached, 0), pointer(differ, 0)
@@ -357,11 +351,11 @@ def _trace_some(begin, view, search, constraints, bound, memory, ends, traced, c
             pam = _pam_beside(view, constraints, query, position, step, beside)
             wide = constraints.sizes[pam] if pam != NO_PAM else 0
         here, to = pointer(steps, 0), (0, 1)
-        if len(op_ends) > 0:
+        if len(bounds) > 0:
             here = pointer(ops, 0)
-            for i in range(op_ends[h], op_ends[h + 1]):
+            for i in range(bounds[h], bounds[h + 1]):
                 here[i] = MATCH
-            to = (op_ends[h] + wide, 1) if leads else (op_ends[h + 1] - 1 - wide, -1)
+            to = (bounds[h] + wide, 1) if leads else (bounds[h + 1] - 1 - wide, -1)
         used = count = m
         if bound or distance > 0:
             _read_pattern(search, query, wanted)
@@ -372,11 +366,10 @@ def _trace_some(begin, view, search, constraints, bound, memory, ends, traced, c
             used, count = _walk_within(constraints, *within, spare, here, to)
         elif distance > 0:
             used, count = _walk_freely(wanted, m, text, shown, distance, paths, here, to)
-        others[h], sizes[h] = position + step * (used - 1), count + wide
-        pam_sizes[h] = wide
-        if len(op_ends) > 0:
-            first, many = text_ends[h], text_ends[h + 1] - text_ends[h]
-            at, along = position - step * wide, step
+        first, last = position - step * wide, position + step * (used - 1)
+        starts[h], stops[h], sizes[h] = min(first, last), max(first, last) + 1, count + wide
+        if len(bounds) > 0:
+            many, at = used + wide, bounds[h]
             if not leads:
-                at, along = position + step * (many - wide - 1), -step
-            _write_text(view, at, along, constraints.minus[query], many, pointer(out, first))
+                first, step, at = last, -step, bounds[h + 1] - many
+            _write_text(view, first, step, constraints.minus[query], many, pointer(out, at))

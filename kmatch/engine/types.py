@@ -4,7 +4,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs, bounds_of
+from kmatch.arrays import Bytes, Longs
 from kmatch.engine.geometry import Text
 
 SET = 128  # and a mask: a letter that matches several bases, which united texts have alone
@@ -28,18 +28,6 @@ class Ends(NamedTuple):
     limit: Longs
 
 
-class Traced(NamedTuple):
-    """The result of tracing n ends, int64[n] each.
-
-    other: the position of the alignment's letter farthest from the anchored end; size: the number
-    of its columns; beside: of these the ones of the PAM.
-    """
-
-    other: Longs
-    size: Longs
-    beside: Longs
-
-
 class Columns(NamedTuple):
     """n alignments in the direction of the pattern, side by side.
 
@@ -51,16 +39,6 @@ class Columns(NamedTuple):
     ops: Bytes
     text_ends: Longs
     text: Bytes
-
-
-NO_COLUMNS = Columns(*(np.zeros(0, np.int64), np.zeros(0, np.uint8)) * 2)
-
-
-def make_columns(sizes: Longs, letters: Longs) -> Columns:
-    """Columns to be filled: how many each alignment has, and letters of the text, int64[n]."""
-    op_ends, text_ends = bounds_of(sizes), bounds_of(letters)
-    ops, text = np.empty(op_ends[-1], np.uint8), np.empty(text_ends[-1], np.uint8)
-    return Columns(op_ends, ops, text_ends, text)
 
 
 UNKNOWN = 4  # a letter that matches nothing

@@ -13,21 +13,12 @@ from kmatch.engine.devices import choose_engine
 from kmatch.engine.engine import Engine
 from kmatch.engine.geometry import Text
 from kmatch.engine.queries import DifferenceQuery, difference_query
-from kmatch.engine.types import (
-    MATCH,
-    Columns,
-    Constraints,
-    Ends,
-    Traced,
-    View,
-    make_columns,
-)
-from kmatch.engine.workers import slabs
+from kmatch.engine.types import MATCH, Columns, Constraints, Ends, View
 from kmatch.errors import InputError
 from kmatch.genome import Genomes
 from kmatch.results.batches import HitBatch, Texts, join_rows, take_rows
 from kmatch.search.chunks import NO_LETTERS
-from kmatch.search.ends import trace
+from kmatch.search.ends import trace_ends
 from kmatch.search.panel import build_reading_panel
 from kmatch.search.query import Query
 from kmatch.search.rules import make_constraints, rules_of
@@ -174,22 +165,18 @@ def _columns(
 
     sought: what was searched for, of all patterns on both strands; reach: letters of the PAM.
     """
-    search, constraints = sought
+    search, _ = sought
     query = hits.pattern + len(search.limits) // 2 * hits.minus.astype(np.int64)
-    begin, last = text.ends[:-1], text.ends[1:] - 1
+    begin, end = text.ends[:-1], text.ends[1:]
     backward = search.reading.backward[query] != 0
-    anchor = np.where(backward, begin + reach, last - reach)
-    ends = Ends(anchor, query, hits.distance.astype(np.int64), np.where(backward, last, begin))
-    traced = Traced(*np.empty((3, len(hits)), np.int64))
+    anchor = np.where(backward, begin + reach, end - 1 - reach)
+    limit = np.where(backward, end - 1, begin)
+    ends = Ends(anchor, query, hits.distance.astype(np.int64), limit)
     view = View(NO_TEXT, encode_text(text.letters), NO_LETTERS, len(text.letters))
-    letters = np.diff(text.ends)
-    found = make_columns(letters + ends.distance, letters)  # the most that there may be
-    engine.workers.run(trace, slabs(len(hits)), view, *sought, ends, traced, found)
-    written = found.op_ends[:-1] if constraints.leads else found.op_ends[1:] - traced.size
-    op_ends = bounds_of(traced.size)
-    found = found._replace(op_ends=op_ends, ops=gather(found.ops, written, op_ends))
+    *found, columns = trace_ends(engine.workers, view, sought, ends, True)
+    assert columns is not None
     # None has more differences than its distance.
-    differences = np.count_nonzero(found.ops != MATCH)
-    if differences != hits.distance.sum() or (traced.other != ends.limit).any():
+    differences = np.count_nonzero(columns.ops != MATCH)
+    if differences != hits.distance.sum() or (np.stack(found) != (begin, end)).any():
         return None
-    return found
+    return columns

@@ -3,74 +3,68 @@
 A coordinate is a position in the genome as it is laid out, record after record, so that coordinates
 order hits as records do. A hit is yielded once no later one can precede it. A PAM may be outside of
 the chunk of its end: behind it, so that the end waits for the next chunk, or in front of it, so
-that some letters before each chunk are kept.
+that some letters before each chunk are kept. So are those of plateaus that go on in the next chunk.
 """
 
 from collections.abc import Generator, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs, distinct
+from kmatch.arrays import Bytes, Longs, Table, Triple, bounds_of, gather, order_of
 from kmatch.engine.codes import Coding
 from kmatch.engine.queries import DifferenceQuery, difference_query
-from kmatch.engine.types import NO_COLUMNS, Columns, Constraints, Ends, Traced, View, make_columns
-from kmatch.engine.workers import slabs
+from kmatch.engine.types import Columns, Constraints, Ends, View
+from kmatch.engine.workers import Workers, slabs
 from kmatch.jit.entries import entry
-from kmatch.results.batches import HitBatch, hit_batch
+from kmatch.results.batches import HitBatch, hit_batch, joined, no_hits
 from kmatch.search.chunks import NO_LETTERS, PackedChunk
 from kmatch.search.panel import ReadingPanel
-from kmatch.search.plateaus import (
-    FOREVER,
-    NO_ROWS,
-    Plateaus,
-    RowArray,
-    by_source,
-    in_order,
-    join_chains,
-    join_rows,
-    make_rows,
-)
+from kmatch.search.plateaus import FOREVER, Plateaus, chains
 from kmatch.search.rules import Rules, make_constraints
-from kmatch.search.scan import Scanner, ahead, code_batches, codes_ahead, rows_at_once
-from kmatch.search.trial import DifferenceScans, stand_beside
+from kmatch.search.scan import Scanner, code_batches, codes_ahead, rows_at_once
+from kmatch.search.trial import DifferenceScans, keep_ends
 
 read_view = entry("kmatch.engine.trace:read_view", tuple[View, int, int, int, Bytes])
-constrained_distances = entry(
-    "kmatch.engine.trace:constrained_distances",
-    tuple[Longs, View, DifferenceQuery, Constraints, Ends],
-)
 trace = entry(
     "kmatch.engine.trace:trace",
-    tuple[Longs, View, DifferenceQuery, Constraints, Ends, Traced, Columns],
+    tuple[Longs, View, DifferenceQuery, Constraints, Ends, Triple, tuple[Longs, Bytes, Bytes]],
 )
 
 UNPACKED = 512  # positions for each of which there may be an end before a chunk is unpacked
 NO_ENDS = np.zeros((3, 0), np.int64)  # positions, queries and distances
 
 
-class Source(NamedTuple):
-    """A chunk, and letters in front of it."""
-
-    chunk: PackedChunk
-    before: Bytes
-
-    @property
-    def view(self) -> View:
-        """Its View."""
-        return self.chunk.view(self.before)
-
-
-# Rows that no later one precedes, in any order, and by number the chunks that they are in.
-Released = tuple[RowArray, dict[int, Source]]
+def trace_ends(
+    workers: Workers,
+    view: View,
+    search: tuple[DifferenceQuery, Constraints],
+    ends: Ends,
+    aligned: bool,
+) -> tuple[Longs, Longs, Columns | None]:
+    """Where the hits of Ends start and end in a View, int64[n] each, and, if `aligned`, their
+    alignments."""
+    query, constraints = search
+    most = query.lengths[ends.query] + ends.distance + constraints.pams.shape[2]
+    room = bounds_of(most) if aligned else most[:0]
+    ops, text = np.empty((2, room[-1] if aligned else 0), np.uint8)
+    start, end, size = found = tuple(np.empty((3, len(most)), np.int64))
+    workers.run(trace, slabs(len(most)), view, *search, ends, found, (room, ops, text))
+    if not aligned:
+        return start, end, None
+    columns: list[Any] = []
+    for letters, sizes in ((ops, size), (text, end - start)):
+        begins, bounds = room[:-1] if constraints.leads else room[1:] - sizes, bounds_of(sizes)
+        columns += bounds, gather(letters, begins, bounds)
+    return start, end, Columns(*columns)
 
 
 class DifferenceSearch:
     """A search for differences over the chunks of a genome.
 
     panel: ReadingPanel; limits: int64[Q], the k of each query; report: `minima`, `ends` or `loci`;
-    rules: Rules; way: see `kmatch.engine.ways`, None to choose;
-    aligned: whether hits come with their alignments.
+    rules: Rules; way: see `kmatch.engine.ways`, None to choose; aligned: whether hits come with
+    their alignments.
     """
 
     def __init__(
@@ -86,65 +80,62 @@ class DifferenceSearch:
         self._engine, self._panel = engine, panel
         self._query = difference_query(panel.letters, limits)
         self._report, self._aligned = report, aligned
-        self._most = rows_at_once(panel.lengths + rules.reach, aligned)  # rows of a batch
+        self._most = rows_at_once(panel.lengths + rules.reach, aligned)  # codes taken at a time
         self._coding = Coding(len(limits), self._query.k)
         self._scanner = Scanner(engine, self._coding)
         self._reach = rules.reach  # letters of a hit beyond its anchored end
-        self._binding = rules.bind_alignments
-        self._bound = bool(rules.pams) or self._binding  # whether rules decide about ends
+        self._bound = bool(rules.pams) or rules.bind_alignments  # whether rules decide about ends
         self._backward = panel.letters.backward != 0
-        self._workers = engine.workers
-        self._plateaus = Plateaus(panel.letters.backward)
         self._constraints = make_constraints(rules, panel, self._query.k)
         masks = panel.letters.masks
         self._scans = DifferenceScans(engine, self._query, masks, self._constraints, way)
-        self._begin()
-
-    def _begin(self) -> None:
-        """Begin with a genome."""
-        # By number, as long as hits of theirs wait, or ends that may or may not be minima.
-        self._sources: dict[int, Source] = {}
-        self._waiting = NO_ROWS  # hits that a later one may precede
-        self._next = np.zeros(self._reach, np.uint8)  # letters in front of the chunk to come
-        self._held = NO_ENDS  # ends of the last chunk, which does not show enough behind them
-        self._owned = 0  # its positions
 
     def run(self, chunks: Iterable[PackedChunk]) -> Generator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
-        released = self._released(chunks)
-        threads = self._engine.threads
-        for rows, sources in ahead(released, threads, "kmatch rows", lambda each: len(each[0])):
-            for part in by_source(in_order(rows, len(self._query.limits))):
-                for first in range(0, len(part), self._most):
-                    yield self._batch(sources, part[first : first + self._most])
-
-    def _released(self, chunks: Iterable[PackedChunk]) -> Generator[Released]:
-        """Yield rows, none of which starts before one that came earlier, and their chunks."""
-        number = -1
-        self._begin()
+        self._plateaus = Plateaus(self._panel.letters.backward)
+        # Hits that a later one may precede, and their coordinates; see `chains`.
+        self._waiting: tuple[HitBatch, Table] = no_hits(), np.zeros((4, 0), np.int64)
+        self._before = np.zeros(self._reach, np.uint8)  # letters in front of the chunk
+        self._held = NO_ENDS  # ends in it, behind which the one before did not show enough
+        last: PackedChunk | None = None
         found = self._scanner.scan(chunks, self._scans.start)
         # What rules decide about holds on to chunks.
         made = found if self._bound else codes_ahead(found, self._engine.threads)
-        for number, (chunk, codes) in enumerate(made):
+        for chunk, codes in made:
+            if last:
+                self._go_on(last)
+            last = chunk
             if len(codes) * UNPACKED > chunk.length:
                 chunk.unpack(self._engine)
-            for ends in self._ends(number, chunk, codes):
-                yield self._report_ends(number, *ends)
-            self._forget(number)
-        if number >= 0:
-            rest = self._kept(self._sources[number], self._held, wait=False)
-            yield self._report_ends(number, rest, FOREVER, FOREVER)
+            for ends in self._ends(chunk, codes):
+                if len(hits := self._hits(chunk, *ends)):
+                    yield hits
+        if last:
+            rest = self._kept(last, self._held, wait=False)
+            if len(hits := self._hits(last, rest, FOREVER, FOREVER)):
+                yield hits
 
-    def _ends(
-        self, number: int, chunk: PackedChunk, codes: Longs
-    ) -> Iterator[tuple[Longs, int, int]]:
-        """Go on to a chunk, and yield (ends, forward_end, backward_end) of its codes; see
-        `_report_ends`."""
-        source = self._sources[number] = Source(chunk, self._next)
+    def _go_on(self, chunk: PackedChunk) -> None:
+        """Go on from a chunk to the next one: with the letters that may be asked for there."""
+        end = chunk.base + chunk.length
+        wanted = end - self._plateaus.undecided().min(initial=end) + self._reach
+        letters = np.empty(min(wanted, chunk.length), np.uint8)
+        read_view(self._view(chunk), chunk.length - len(letters), 1, len(letters), letters)
+        shown = np.concatenate([self._before, letters])
+        self._before = shown[len(shown) - wanted :]
+        self._held = self._held - [[chunk.length], [0], [0]]
+        chunk.letters = NO_LETTERS
+
+    def _view(self, chunk: PackedChunk) -> View:
+        return chunk.view(self._before)
+
+    def _ends(self, chunk: PackedChunk, codes: Longs) -> Iterator[tuple[Longs, int, int]]:
+        """Yield (ends, forward_end, backward_end) of the codes of a chunk; see `_hits`."""
         base, halo, before = chunk.base, chunk.geometry.halo, -1
         begins, sizes = chunk.spans.begins, chunk.spans.lengths
-        yield self._waited(source), base, base
-        for batch in code_batches(codes, self._engine.threads):
+        held, self._held = self._held, NO_ENDS
+        yield self._kept(chunk, held), base, base
+        for batch in code_batches(codes, self._engine.threads, self._most):
             fresh = batch[np.diff(batch, prepend=before) != 0]  # some ends come twice
             position, query, distance = self._coding.decode(fresh)
             before, last = batch[-1], self._coding.decode(batch[-1:])[0]
@@ -154,134 +145,90 @@ class DifferenceSearch:
             kept &= position - begins[span] < sizes[span]
             ends = np.compress(kept, [position, query, distance], axis=1)
             seen = base + min(int(last[0]), chunk.length)  # more may come at its position
-            yield self._kept(source, ends), seen, seen
+            yield self._kept(chunk, ends), seen, seen
         own = base + chunk.length
-        yield NO_ENDS, own + halo - self._reach, own
+        ended = bool((begins + sizes == chunk.length).any())  # so that nothing follows
+        yield NO_ENDS, own + halo - self._reach, own + ended
 
-    def _waited(self, source: Source) -> Longs:
-        """The ends of the chunk before that waited for this one, int64[3, n]."""
-        if not self._bound:
-            return NO_ENDS
-        length = source.chunk.length
-        letters = np.empty(min(self._reach, length), np.uint8)
-        read_view(source.view, length - len(letters), 1, len(letters), letters)
-        self._next = np.concatenate([self._next, letters])[len(letters) :]
-        held, self._held = self._held - np.array([[self._owned], [0], [0]]), NO_ENDS
-        self._owned = length
-        return self._kept(source, held)
-
-    def _kept(self, source: Source, ends: Longs, wait: bool = True) -> Longs:
+    def _kept(self, chunk: PackedChunk, ends: Longs, wait: bool = True) -> Longs:
         """The ends, of int64[3, n], that satisfy the rules, with their distances; those whose PAM
         the chunk may not show wait, if they can."""
         if not self._bound:
             return ends
-        chunk = source.chunk
         if wait:
             hidden = ends[0] + self._reach >= chunk.length + chunk.geometry.halo
             hidden &= ~self._backward[ends[1]]
             self._held = np.concatenate([self._held, ends[:, hidden]], axis=1)
             ends = ends[:, ~hidden]
-        ends = np.ascontiguousarray(ends)
-        search = (source.view, self._query, self._constraints)
-        stands = np.empty(ends.shape[1], np.bool_)
-        self._workers.run(stand_beside, slabs(len(stands)), *search, (ends[0], ends[1]), stands)
-        ends = np.compress(stands, ends, axis=1)
-        if self._binding and ends.size:
-            given = *search, self._limited(chunk, ends)
-            self._workers.run(constrained_distances, slabs(ends.shape[1]), *given)
-            ends = np.ascontiguousarray(ends[:, ends[2] >= 0])
-        return ends
+        _, limit = self._records(chunk, ends)
+        position, query, distance = ends = np.ascontiguousarray(ends)
+        search = self._view(chunk), self._query, self._constraints
+        given = *search, Ends(position, query, distance, limit)
+        self._engine.workers.run(keep_ends, slabs(len(limit)), *given)
+        return ends[:, distance >= 0]
 
-    def _report_ends(
-        self, number: int, ends: Longs, forward_end: int, backward_end: int
-    ) -> Released:
-        """Take ends of a chunk, trace those that are decided now, and release the hits that no
-        later one precedes.
+    def _records(self, chunk: PackedChunk, ends: Longs) -> tuple[Longs, Longs]:
+        """The records that ends are in, counted from the first of the chunk, and the last positions
+        that alignments may use there, int64[n] each."""
+        begins, sizes = chunk.spans.begins, chunk.spans.lengths
+        span = np.searchsorted(begins, ends[0], side="right") - 1
+        last = np.minimum(begins[span] + sizes[span], chunk.geometry.letters) - 1
+        return span, np.where(self._backward[ends[1]], last, np.maximum(begins[span], 0))
+
+    def _hits(
+        self, chunk: PackedChunk, ends: Longs, forward_end: int, backward_end: int
+    ) -> HitBatch:
+        """Take ends of a chunk, trace those that are decided now, and give the hits that no later
+        one precedes.
 
         ends: (position, query, distance), int64[3, n]. All before forward_end have come then,
         backward_end if read so.
         """
-        chunk = self._sources[number].chunk
-        position = ends[0] + chunk.base
+        base = chunk.base
         if self._report != "ends":
             query, position, distance = self._plateaus.feed(
-                ends[1], position, ends[2], forward_end, backward_end
+                ends[1], ends[0] + base, ends[2], forward_end, backward_end
             )
-            ends = np.stack([position - chunk.base, query, distance])
-        for earlier in sorted(self._sources):
-            source = self._sources[earlier]
-            base = source.chunk.base
-            stop = base + source.chunk.length if earlier < number else FOREVER
-            inside = (position >= base) & (position < stop)
-            if inside.any():
-                some = np.ascontiguousarray(ends if inside.all() else ends[:, inside])
-                some[0] += chunk.base - base
-                traced = self._trace(source, some, NO_COLUMNS)
-                rows = make_rows(earlier, base, self._backward, *traced)
-                self._waiting = join_rows(self._waiting, rows)
+            ends = np.stack([position - base, query, distance])
+        self._wait(chunk, ends)
         # A later hit starts behind what its halo shows, or where a minimum may be.
         begin = min(backward_end, forward_end - chunk.geometry.halo)
         undecided = self._plateaus.undecided().min(initial=FOREVER)
-        return self._release(min(begin, undecided) - self._reach)
+        return self._released(min(begin, undecided) - self._reach)
 
-    def _trace(self, source: Source, ends: Any, columns: Columns) -> tuple[Ends, Traced]:
-        """The other ends of hits, by their anchored ones (position, query, distance); Columns are
-        filled, if there are any."""
-        wanted = self._limited(source.chunk, ends)
-        traced = Traced(*np.empty((3, len(ends[0])), np.int64))
-        given = source.view, self._query, self._constraints, wanted, traced, columns
-        self._workers.run(trace, slabs(len(ends[0])), *given)
-        return wanted, traced
-
-    def _limited(self, chunk: PackedChunk, ends: Any) -> Ends:
-        """Ends with the last positions that alignments may use, in the records that they are in."""
+    def _wait(self, chunk: PackedChunk, ends: Longs) -> None:
+        """Trace ends, and have their hits wait."""
+        span, limit = self._records(chunk, ends)
         position, query, distance = ends
-        span = np.searchsorted(chunk.spans.begins, position, side="right") - 1
-        begin = chunk.spans.begins[span]
-        last = np.minimum(begin + chunk.spans.lengths[span], chunk.geometry.letters) - 1
-        limit = np.where(self._backward[query], last, np.maximum(begin, 0))
-        return Ends(position, query, distance, limit)
-
-    def _forget(self, number: int) -> None:
-        """Let go of the chunks of which nothing waits."""
-        numbers = np.array(sorted(self._sources))
-        bases = np.array([self._sources[each].chunk.base for each in numbers.tolist()])
-        undecided = numbers[np.searchsorted(bases, self._plateaus.undecided(), side="right") - 1]
-        used = {number, *distinct(np.concatenate([self._waiting["source"], undecided])).tolist()}
-        for unused in self._sources.keys() - used:
-            self._sources.pop(unused).chunk.letters = NO_LETTERS
-
-    def _release(self, coordinate: int) -> Released:
-        """The waiting hits that start before a coordinate, as no later hit does; of loci, those
-        that stand for chains which no later hit can touch or precede."""
-        rows = self._waiting
-        ready = rows["start"] < coordinate
-        if self._report == "loci":
-            rows = rows.take(np.lexsort((rows["first"], rows["query"])))
-            rows = join_chains(rows, self._panel.minus)
-            is_open = rows["reach"] > coordinate
-            ready = ~is_open & (rows["start"] < rows["first"][is_open].min(initial=coordinate))
-        self._waiting = rows.compress(~ready)
-        return rows.compress(ready), dict(self._sources)
-
-    def _batch(self, sources: dict[int, Source], rows: RowArray) -> HitBatch:
-        """The hits of rows, sorted, of one chunk; sources: chunks by number, with that one."""
-        source = sources[int(rows["source"][0])]
-        chunk = source.chunk
-        begins, query = chunk.spans.begins, rows["query"]
-        span = np.searchsorted(begins, rows["anchor"] - chunk.base, side="right") - 1
-        origin = chunk.base + begins[span]
-        intervals = span, rows["start"] - origin, rows["end"] - origin
-        kinds = (
-            self._panel.pattern[query],
-            rows["distance"].astype(np.int32),
-            self._panel.minus[query],
+        start, end, columns = trace_ends(
+            self._engine.workers,
+            self._view(chunk),
+            (self._query, self._constraints),
+            Ends(position, query, distance, limit),
+            self._aligned,
         )
-        columns = None
-        if self._aligned:
-            columns = make_columns(rows["size"], rows["end"] - rows["start"])
-            position, query, distance = (
-                rows[name].copy() for name in ("anchor", "query", "distance")
-            )
-            self._trace(source, (position - chunk.base, query, distance), columns)
-        return hit_batch(chunk.spans, intervals, kinds, columns)
+        origin = chunk.spans.begins[span]
+        kinds = self._panel.pattern[query], distance.astype(np.int32), self._panel.minus[query]
+        hits = hit_batch(chunk.spans, (span, start - origin, end - origin), kinds, columns)
+        place = chunk.base + np.stack([start, start, end, position])
+        self._waiting = (
+            joined([self._waiting[0], hits]),
+            np.concatenate([self._waiting[1], place], axis=1),
+        )
+
+    def _released(self, coordinate: int) -> HitBatch:
+        """The waiting hits that start before a coordinate, as no later hit does, sorted; of loci,
+        those that stand for chains which no later hit can touch or precede."""
+        hits, place = self._waiting
+        if self._report == "loci" and len(hits):
+            rows, place = chains(hits, place)
+            hits = hits.picked(rows)
+        start, first, reach, _ = place
+        ready = start < coordinate
+        if self._report == "loci":
+            is_open = reach > coordinate
+            ready = ~is_open & (start < first[is_open].min(initial=coordinate))
+        self._waiting = hits.picked(np.flatnonzero(~ready)), place[:, ~ready]
+        rows = np.flatnonzero(ready)
+        keys = start[rows], hits.end[rows] - hits.start[rows], hits.minus[rows], hits.pattern[rows]
+        return hits.picked(rows[order_of(*keys)])

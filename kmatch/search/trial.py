@@ -6,22 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Bools, Bytes, Longs, Pair, distinct
+from kmatch.arrays import Bytes, Longs, distinct
 from kmatch.engine import ways
 from kmatch.engine.codes import Coding
 from kmatch.engine.cpu.tables import plan_lookup
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.engine import Scan
 from kmatch.engine.queries import DifferenceQuery
-from kmatch.engine.types import Constraints, View
+from kmatch.engine.types import Constraints, Ends, View
 from kmatch.engine.workers import slabs
 from kmatch.jit.entries import entry
 from kmatch.search.chunks import PackedChunk
 from kmatch.search.scan import or_scan
 
-stand_beside = entry(
-    "kmatch.engine.trace:stand_beside",
-    tuple[Longs, View, DifferenceQuery, Constraints, Pair, Bools],
+keep_ends = entry(
+    "kmatch.engine.trace:keep_ends", tuple[Longs, View, DifferenceQuery, Constraints, Ends]
 )
 
 
@@ -79,11 +78,12 @@ class DifferenceScans:
         """Scan a chunk for ends, and look for PAMs beside these."""
         found = self._scan(chunk, engine, engine.capacity).found()
         if len(self._constraints.sizes):
-            position, query, _ = Coding(len(self._query.limits), self._query.k).decode(found.codes)
-            stands = np.empty(len(position), np.bool_)
-            search = chunk.view(), self._query, self._constraints
-            given = *search, (position, query), stands
-            engine.workers.run(stand_beside, slabs(len(stands)), *given)
+            coding, view = Coding(len(self._query.limits), self._query.k), chunk.view()
+            position, query, distance = coding.decode(found.codes)
+            limit = np.where(self._query.reading.backward[query], view.shown - 1, 0)
+            search = view, self._query, self._constraints
+            ends = Ends(position, query, distance, limit)
+            engine.workers.run(keep_ends, slabs(len(limit)), *search, ends)
 
     def _look_up(self, chunk: PackedChunk, tables: Any, engine: Any) -> None:
         self._start_lookup(chunk, tables, engine, engine.capacity).found()

@@ -11,6 +11,7 @@ from unittest import mock
 from support.commands import compressed, fasta, fastq, genbank, here, twobit
 
 import kmatch
+from kmatch import arrays
 from kmatch.engine import ways
 from kmatch.engine.cpu import engine
 from kmatch.engine.cpu import primer as cpu_primer
@@ -19,7 +20,6 @@ from kmatch.packed import reader as stored
 from kmatch.packed.writer import write_packed
 from kmatch.results import limit, writer
 from kmatch.search import best, chunks, ends, pcr, primer
-from kmatch.search import plateaus as rows
 from kmatch.search import scan as dense
 from kmatch.sequences import fasta as fasta_reader
 
@@ -31,7 +31,7 @@ PATCHES = {
     "batch": (((dense, "BATCH"), (dense, "SHARED")), (1, 2, 10)),
     "dense": (((dense, "MANY"),), (0, 1, 5)),
     "unpacked": (((ends, "UNPACKED"),), (0, 1, 1 << 40)),
-    "key bits": (((rows, "KEY_BITS"),), (0, 12)),
+    "key bits": (((arrays, "KEY_BITS"),), (0, 12)),
     "few": (((limit, "FEW"),), (1, 7)),
     "lines": (((writer, "ROWS"), (writer, "MANY")), (1, 2, 5)),
     "strip": (((cpu_primer, "HEIGHT"),), (8, 16)),
