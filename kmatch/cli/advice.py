@@ -46,29 +46,20 @@ OPTIONS = {
     ),
     "--count --counts -c": ("--summary-only", "hits by pattern and distance: --summary-only"),
 }
-# What other messages hold, and what to use, as for OPTIONS.
-_EXTRA = r"extra arguments? \("
-MESSAGES = (
-    ("'-p' requires 2", "", "type -p FORWARD REVERSE"),
-    ("'--gc'", "", "GC is two shares of 1: type --gc 0.4 0.6"),
-    ("'--tm'", "", "type --tm 57 63"),
-    ("'--threads'", "", "without -t all cores are used"),
-    (r"'-k': '\d+[^\d.]+\d+'", "", "a search has one k, the largest: rows have their distance"),
-    (r"'-k': .*(whole number|x>=1)", "", "type -k 2"),
-    ("'-k': ", "", "type -k 2, or as a share -k 10%"),
-    (f"{_EXTRA}%", "", "write -k 10% without a blank"),
+# What extra arguments look like, and what to use, as for OPTIONS.
+EXTRA = (
     (
-        f"{_EXTRA}[ACGTURYSWKMBDHVN]{{4,}}[ )]",
+        "[ACGTURYSWKMBDHVN]{4,}[ )]",
         "--pattern",
         "patterns on the command line are -p SEQ, which can be repeated",
     ),
-    (rf"{_EXTRA}\d+[ )]", "-k", "a number needs its option: differences are -k N, threads -t N"),
+    (r"\d+[ )]", "-k", "a number needs its option: differences are -k N, threads -t N"),
     (
-        _EXTRA,
+        "",
         "--circular",
         "type {usage}; several genomes are one @LIST, and names with blanks need quotes",
     ),
-    (_EXTRA, "", "type {usage}; names with blanks need quotes"),
+    ("", "", "type {usage}; names with blanks need quotes"),
 )
 _NO_HYPHEN = "‐‑‒–—−"  # dashes that editors make of a hyphen
 
@@ -90,7 +81,7 @@ def _advice(error: click.UsageError, arguments: Iterable[str]) -> str | None:
         hyphened = f"-{bare}" if len(bare) == 1 else f"--{bare}"
         return f"{dashed!r} begins with a dash, not with a hyphen; type {hyphened}"
     if context is None:  # of an option's number of values
-        return next((text for pattern, _, text in MESSAGES if re.search(pattern, message)), None)
+        return None
     commands = getattr(context.find_root().command, "commands", {})
     if isinstance(error, click.NoSuchOption):
         if context.parent is None:
@@ -101,8 +92,8 @@ def _advice(error: click.UsageError, arguments: Iterable[str]) -> str | None:
     if isinstance(error, click.MissingParameter):
         examples = getattr(context.command, "examples", ())
         return f"as in: {examples[0]}" if examples else None
-    rows = [row[1:] for row in MESSAGES if re.search(row[0], message, re.IGNORECASE)]
-    return _fitting(rows, context)
+    extra = re.search(r"extra arguments? \((.*)", message)
+    return extra and _fitting([row[1:] for row in EXTRA if re.match(row[0], extra[1])], context)
 
 
 def _fitting(rows: Iterable[tuple[str, str]], context: click.Context) -> str | None:

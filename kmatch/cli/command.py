@@ -3,8 +3,11 @@
 import inspect
 import os
 import re
+import stat
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any, TypeVar
@@ -13,22 +16,21 @@ import click
 
 from kmatch import __version__
 from kmatch.cli.messages import one_line, showing_warnings
+from kmatch.errors import InputError
 
 COMPLETE = "_KMATCH_COMPLETE"  # what shells set to ask for completions
 # The commands by what they are for, as `kmatch --help` lists them, and the modules that have them.
 COMMANDS = {
     "Searches": {
         **dict.fromkeys(("hamming", "multi", "edit", "best"), "searches"),
-        **dict.fromkeys(("pcr", "primer"), "primers"),
-        "guides": "guides",
-        "assay": "assay",
+        **dict.fromkeys(("pcr", "primer", "guides", "assay"), "primers"),
     },
     "Files": dict.fromkeys(("pack", "plot"), "tools"),
     "Studies": dict.fromkeys(("bench", "model", "info"), "tools"),
     "Shell": {"completion": "tools"},
 }
 FIND, WHERE, OUTPUT, RUNNING = "What to find", "Where", "Output", "Running"  # groups of options
-_FILES = ("FILE", "FIGURE", "BED")  # metavars of options that take a path
+READ, WRITTEN = ("BED", "VCF"), ("FILE", "FIGURE")  # metavars of options that take a path
 PATH = click.Path(readable=False)  # which shells complete
 _NO_ARGUMENTS = getattr(click.exceptions, "NoArgsIsHelpError", ())  # whose message is the help
 Fields = TypeVar("Fields", bound=tuple[Any, ...])  # a NamedTuple
@@ -39,15 +41,17 @@ class Option(click.Option):
 
     names: parted by blanks; kind: a type, bool for a flag, the metavar of a text or a path, or
     choices, of which the first is the default; shown: the default in words, where it is none of the
-    values.
+    values; reads: whether it is the path of an input.
     """
 
     def __init__(self, names: str, kind: Any, shown: str | None, text: str, **more: Any) -> None:
         self.group = more.pop("group", FIND)
+        self.reads = more.pop("reads", kind in READ)
+        self.writes = kind in WRITTEN and not self.reads
         if kind is bool:
             more["is_flag"] = True
         elif isinstance(kind, str):
-            more |= {"metavar": kind} | ({"type": PATH} if kind in _FILES else {})
+            more |= {"metavar": kind} | ({"type": PATH} if self.reads or self.writes else {})
         elif isinstance(kind, tuple):
             more["type"] = click.Choice(kind)
             more.setdefault("default", None if shown else kind[0])
@@ -55,15 +59,20 @@ class Option(click.Option):
             more["type"] = kind
         super().__init__(names.split(), show_default=shown, help=text, **more)
 
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        try:
+            return super().process_value(ctx, value)
+        except InputError as error:
+            raise click.BadParameter(str(error), ctx, self) from error
+
     @property
     def holds_one_value(self) -> bool:
         """Whether it takes a value, or a pair, and cannot be repeated."""
         return not (self.multiple or self.is_flag or self.count)
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Its row of help, without the least value of a count, or parentheses round a default."""
+        """Its row of help, without parentheses round a default."""
         names, text = super().get_help_record(ctx) or ("", "")
-        text = re.sub(r"; x>=[01]\]$", "]", re.sub(r"(?<=\[)x>=[01]; ", "", text))
         return names, re.sub(r"\[default: \((.*)\)(?=[;\]])", r"[default: \1", text)
 
 
@@ -79,11 +88,18 @@ class Argument(click.Argument):
 
     def __init__(self, name: str, text: str, **more: Any) -> None:
         super().__init__([name], **{"type": PATH} | more)
-        self.text = text
+        self.text, self.reads, self.writes = text, isinstance(self.type, click.Path), False
 
 
 class Given(SimpleNamespace):
-    """The values of a command's options and arguments, by name."""
+    """The values of a command's options and arguments, by name.
+
+    inputs: (what takes it, path) of all that is read; outputs: paths by the options that take them,
+    `-` for standard output.
+    """
+
+    inputs: Sequence[tuple[str, str]]
+    outputs: Mapping[str, str]
 
     def made(self, kind: type[Fields]) -> Fields:
         """A NamedTuple of those that its fields name; other fields keep their defaults."""
@@ -164,11 +180,24 @@ def command(
     which its help ends.
     """
 
+    def run(function: Callable[[Given], None], values: dict[str, Any]) -> None:
+        inputs, outputs = [], {}
+        for each in parameters:
+            path = values.get(str(each.name))
+            if getattr(each, "reads", False):
+                name = each.opts[-1] if isinstance(each, Option) else str(each.name).upper()
+                paths = [path] if isinstance(path, str) else path or ()
+                inputs += [(name, one.removeprefix("@")) for one in paths]
+            elif getattr(each, "writes", False) and (path or each.name == "output"):
+                outputs["-o" if each.name == "output" else each.opts[-1]] = path or "-"
+        check_files(inputs, outputs)
+        function(Given(inputs=inputs, outputs=outputs, **values))
+
     def make(function: Callable[[Given], None]) -> Command:
         return Command(
             function.__name__,
             params=list(parameters),
-            callback=lambda **values: function(Given(**values)),
+            callback=lambda **values: run(function, values),
             short_help=short_help,
             help=f"{inspect.cleandoc(function.__doc__ or '')}\n\n{differs}".strip(),
             examples=examples,
@@ -176,6 +205,41 @@ def command(
         )
 
     return make
+
+
+def check_files(inputs: Iterable[tuple[str, str]], outputs: Mapping[str, str]) -> None:
+    """Raise UsageError where two inputs are standard input, an output is an input, or two outputs
+    are one file, by any name; inputs, outputs: as in Given.
+
+    A device can be named any number of times.
+    """
+    piped = dict.fromkeys(name for name, path in inputs if path == "-")
+    if len(piped) > 1:
+        raise click.UsageError(f"only one of {' and '.join(piped)} can be standard input")
+    read = {_file(path, "stdin"): path for _, path in inputs}
+    written: dict[object, str] = {}
+    for option, path in outputs.items():
+        file = _file(path, "stdout")
+        if file in read and file is not None:
+            raise click.UsageError(
+                f"{option} {path} is the same file as {read[file]}, which is read; name another"
+            )
+        if path == "-" and file is None:
+            file = path
+        if file in written and file is not None:
+            raise click.UsageError(f"{written[file]} and {option} cannot be the same file")
+        written[file] = option
+
+
+def _file(path: str, stream: str) -> object:
+    """What identifies a regular file, or one that does not exist yet, by whatever name.
+
+    None for devices and pipes, and for a standard stream that is one.
+    """
+    with suppress(OSError, ValueError, AttributeError):
+        found = os.fstat(getattr(sys, stream).fileno()) if path == "-" else os.stat(path)
+        return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+    return None if path == "-" else os.path.realpath(path)
 
 
 class _Commands(Mapping[str, click.Command]):

@@ -135,16 +135,13 @@ class Messages:
 @contextmanager
 def showing_warnings() -> Iterator[None]:
     """Print kmatch's own warnings as other messages are, each once, while the block runs."""
-    said: set[str] = set()
     with warnings.catch_warnings():
-        warnings.simplefilter("always", KmatchWarning)
+        warnings.simplefilter("default", KmatchWarning)
         plain = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
             if issubclass(category, KmatchWarning):
-                if str(message) not in said:
-                    _say(f"warning: {message}")
-                said.add(str(message))
+                _say(f"warning: {message}")
             else:
                 plain(message, category, *where, **more)
 

@@ -1,19 +1,15 @@
-"""The table of options that commands share, their types, and checks of where results go."""
+"""The table of options that commands share, their types, and the formats of tables."""
 
 import math
 import os
 import re
-import stat
-import sys
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from itertools import chain
 from typing import Any
 
 import click
 
 from kmatch.cli.command import OUTPUT, RUNNING, WHERE, Argument, Given, Option, grouped
-from kmatch.errors import APART, MOST, PAM_SIDES, STRANDS, InputError, checked_share
+from kmatch.errors import APART, PAM_SIDES, STRANDS, InputError, checked_count, checked_share
 from kmatch.published.registry import ENGINE, names
 from kmatch.results.output import COMPRESSED, is_special
 
@@ -21,74 +17,64 @@ TABLES = ("bed", "tsv", "csv")
 FORMATS = (*TABLES, "sam", "gff3", "view")
 _SUFFIXES = {"": None, ".bed": "bed", ".tsv": "tsv", ".csv": "csv", ".txt": None}
 _OF_HITS = {".sam": "sam", ".gff3": "gff3", ".gff": "gff3"}
-_DIGITS = re.compile(r"[+-]?\d+", re.ASCII)  # int() takes 1_0 too
+_DIGITS = re.compile(r"[+-]?\d{1,99}", re.ASCII)  # int() takes 1_0 too
 _DEVICES = ("auto", "cpu", "cuda")  # that shells complete, of which some part words at colons
 
 
-class Count(click.IntRange):
-    """An integer that counts letters, differences or threads."""
+class Count(click.types.IntParamType):
+    """An integer that counts letters, differences or threads, from `least` on."""
 
     name = "whole number"
+
+    def __init__(self, least: int = 0) -> None:
+        self.least = least
 
     def get_metavar(self, *given: Any, **more: Any) -> str:
         return "N"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if isinstance(value, str) and not _DIGITS.fullmatch(value):
-            self.fail(f"{value!r} is not a valid {self.name}.", param, ctx)
-        number: int = super().convert(value, param, ctx)
-        if number > MOST:
-            self.fail(f"{number} is more than kmatch counts to, {MOST}.", param, ctx)
-        return number
+        if isinstance(value, str) and _DIGITS.fullmatch(value):
+            value = int(value)
+        return checked_count("it", value, self.least)
 
 
 class Distance(Count):
     """A count of differences, or a share of a pattern's length such as `10%`, as text."""
 
-    name = "number of differences"
-
     def get_metavar(self, *given: Any, **more: Any) -> str:
         return "N|N%"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not (isinstance(value, str) and value.endswith("%")):
-            return super().convert(value, param, ctx)
-        try:
-            checked_share("k", value)
-        except InputError as error:
-            self.fail(f"{error}.", param, ctx)
-        return value
+        if isinstance(value, str) and not _DIGITS.fullmatch(value):
+            checked_share("it", value)
+            return value
+        return super().convert(value, param, ctx)
 
 
-class _Finite(click.ParamType):  # type: ignore[type-arg]  # in newer versions of Click
-    name = "number"
+class Number(click.types.FloatParamType):
+    """A finite number, from `least` to `most`."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        number: float = super().convert(value, param, ctx)
-        if not math.isfinite(number):
-            self.fail(f"{value!r} is not a finite number.", param, ctx)
-        return number
-
-
-class Number(_Finite, click.types.FloatParamType):
-    """A finite number."""
-
-
-class NumberRange(_Finite, click.FloatRange):
-    """A finite number within limits."""
+    def __init__(self, least: float = -math.inf, most: float = math.inf) -> None:
+        self.least, self.most = least, most
 
     def get_metavar(self, *given: Any, **more: Any) -> str:
         return "X"
 
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number: float = super().convert(value, param, ctx)
+        if not (math.isfinite(number) and self.least <= number <= self.most):
+            self.fail(f"{value} is not a number from {self.least:g} to {self.most:g}.", param, ctx)
+        return number
 
-NONE, ONE = Count(min=0), Count(min=1)  # or more
+
+NONE, ONE = Count(), Count(1)  # or more
 
 
 def sizes(context: click.Context, option: click.Parameter, value: str) -> tuple[int, int]:
     """The callback of an option that holds two counts, the least and the most: MIN-MAX."""
     found = re.fullmatch(r"(\d{1,9})-(\d{1,9})", value, re.ASCII)
     if not found or int(found[1]) > int(found[2]):
-        raise click.BadParameter(f"{value!r} is not MIN-MAX, as in 300-500.", context, option)
+        raise InputError(f"{value!r} is not MIN-MAX, as in 300-500")
     return int(found[1]), int(found[2])
 
 
@@ -96,13 +82,13 @@ def _known_device(context: click.Context, option: click.Parameter, device: str) 
     from kmatch.engine.devices import DEVICE, KNOWN
 
     if not DEVICE.fullmatch(device):
-        raise click.BadParameter(f"{device!r} is not {KNOWN}")
+        raise InputError(f"{device!r} is not {KNOWN}")
     return device
 
 
 def _names_of_records(context: click.Context, option: click.Parameter, given: str) -> str:
     if given and os.path.exists(given):
-        raise click.BadParameter(
+        raise InputError(
             f"{given} is a file; give names of records, or the files first and --circular last"
         )
     return given
@@ -145,7 +131,7 @@ PATTERNS = (
 
 def distance(text: str) -> Option:
     """The option -k of the searches for patterns."""
-    return Option("-k", Distance(min=0), None, text, required=True)
+    return Option("-k", Distance(), None, text, required=True)
 
 
 MISMATCHES = distance("Mismatches allowed: N, or N% of a pattern.")
@@ -222,8 +208,8 @@ VARIANTS = grouped(
         callback=_sample_names,
     ),
     Option(
-        *("--min-af", NumberRange(0, 1), None),
-        "Only alleles of this frequency or more.",
+        *("--min-af", Number(0, 1), None),
+        "Only alleles of this frequency, 0 to 1, or more.",
         default=0.0,
     ),
     Option(
@@ -263,6 +249,7 @@ FILE, FORM, FORM_OF_HITS, COLUMNS, ANNOTATE, JSON, *COUNTS = grouped(
     Option(
         *("--annotate", "FILE", "none"),
         "Add columns gene and region, by the features of GFF3, GTF or BED.",
+        reads=True,
     ),
     Option("--json", "FILE", "none", "Also write what was searched and found as JSON."),
     Option("--limit", ONE, "all", "Write only the N closest hits of a pattern."),
@@ -348,37 +335,3 @@ def format_by_name(output: str | None, of_hits: bool = False, option: str = "-o"
             + "; or give --format" * (option == "-o")
         )
     return suffixes[suffix]
-
-
-def check_outputs(inputs: Iterable[str | None], outputs: Mapping[str, str | None]) -> None:
-    """Raise UsageError where an output is an input, or two outputs are one file, by any name.
-
-    inputs: paths, `-` for standard input; outputs: paths by option, `-` for standard output; None
-    for one that is not given. A device can be named any number of times.
-    """
-    read = {_file(path, "stdin"): path for path in inputs if path}
-    written: dict[object, str] = {}
-    for option, path in outputs.items():
-        if path is None:
-            continue
-        file = _file(path, "stdout")
-        if file in read and file is not None:
-            raise click.UsageError(
-                f"{option} {path} is the same file as {read[file]}, which is read; name another"
-            )
-        if path == "-" and file is None:
-            file = path
-        if file in written and file is not None:
-            raise click.UsageError(f"{written[file]} and {option} cannot be the same file")
-        written[file] = option
-
-
-def _file(path: str, stream: str) -> object:
-    """What identifies a regular file, or one that does not exist yet, by whatever name.
-
-    None for devices and pipes, and for a standard stream that is one.
-    """
-    with suppress(OSError, ValueError, AttributeError):
-        found = os.fstat(getattr(sys, stream).fileno()) if path == "-" else os.stat(path)
-        return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
-    return None if path == "-" else os.path.realpath(path)

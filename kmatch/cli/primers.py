@@ -1,33 +1,48 @@
-"""The searches for primers and for what they make: `kmatch pcr` and `kmatch primer`."""
+"""The searches of primers, guides and assays: `kmatch pcr`, `primer`, `guides` and `assay`."""
 
 import os
+from collections import deque
 from functools import partial
-from typing import TYPE_CHECKING
 
 import click
 
 from kmatch.cli.command import OUTPUT, WHERE, Argument, Given, Option, command, grouped
 from kmatch.cli.options import (
     CIRCULAR,
+    COLUMNS,
+    EACH,
     EDIT,
+    FILE,
     GENOME,
+    JSON,
     NONE,
     OLIGOS,
     ONE,
     PRODUCT,
     READ,
+    RUN,
+    SCORE,
     TABLE,
+    VARIANTS,
     Number,
-    NumberRange,
     algorithm,
     distance,
+    format_by_name,
     regions,
 )
 from kmatch.cli.searches import Search, check_inputs
-from kmatch.errors import BACKGROUND_STRANDS, PAIRINGS, counted
+from kmatch.errors import BACKGROUND_STRANDS, PAIRINGS, PAM_SIDES, counted
+from kmatch.search.query import Run
 
-if TYPE_CHECKING:
-    from kmatch.search.query import Run
+SALTS = tuple(
+    Option(f"--{name}", Number(), None, text, default=default, group=OUTPUT)
+    for name, default, text in (
+        ("monovalent", 50, "mM of Na+ and K+ that melting temperatures are for."),
+        ("magnesium", 1.5, "mM of Mg2+."),
+        ("dntps", 0.6, "mM of dNTPs, which bind magnesium."),
+        ("oligos", 50, "nM of an oligo and its site together."),
+    )
+)
 
 
 @command(
@@ -72,12 +87,10 @@ def pcr(given: Given) -> None:
 
     A product reaches from a site of one primer on + to a site of its partner on - that faces it.
     """
-    search = Search(given, {})
-    check_inputs(given, "PRIMERS", given.primers)
+    search = Search(given)
+    check_inputs(given, "PRIMERS")
     if given.sequence and search.form not in ("tsv", "csv"):
         raise click.UsageError("--sequence adds a column to TSV; give --format tsv too")
-    from kmatch.results.formats import FORMATS
-    from kmatch.results.output import open_output
     from kmatch.results.table import Products
     from kmatch.search.pcr import PcrOptions, PcrSearch, site_query
     from kmatch.search.search import begin_search
@@ -89,14 +102,12 @@ def pcr(given: Given) -> None:
     table = Products((), pairs, given.sequence, search.genomes.named)
     search.dress(table)
 
-    def begin(run: "Run") -> PcrSearch:
+    def begin(run: Run) -> PcrSearch:
         sites = begin_search(site_query(pairs, given.k, options), search.genomes, run)
         return PcrSearch(sites, pairs, options, search.regions)
 
-    with open_output(given.output) as handle:
-        writer = FORMATS[search.form](handle, table)
-        with search.batches(begin, search.genomes.label) as found:
-            writer.write_all(found)
+    with search.batches(begin) as (found, handles):
+        search.writer(handles[0], table).write_all(found)
     search.conclude(f"{counted(search.rows, 'product')} of {counted(len(pairs), 'pair')}")
 
 
@@ -115,7 +126,7 @@ def pcr(given: Given) -> None:
     ),
     Option("--max-length", ONE, "none", "Letters of a primer at most."),
     Option(
-        *("--gc", NumberRange(0, 1), "any"),
+        *("--gc", Number(0, 1), "any"),
         "Only primers with this share of G and C, 0 to 1.",
         nargs=2,
         metavar="MIN MAX",
@@ -161,10 +172,9 @@ def primer(given: Given) -> None:
                 f"{name} is one file, and not a list of files as {path} is elsewhere; join them: "
                 "cat *.fa | kmatch primer TARGET - -k N"
             )
-    search = Search(given, {"--regions": given.regions})
+    search = Search(given)
+    search.label = given.background
     from kmatch.genome import Genome
-    from kmatch.results.formats import FORMATS
-    from kmatch.results.output import open_outputs
     from kmatch.results.table import Primers, Regions
     from kmatch.search.primer import PrimerOptions, PrimerSearch
 
@@ -173,16 +183,172 @@ def primer(given: Given) -> None:
     begin = partial(PrimerSearch, target, background, given.k, options)
     table = Primers((), given.k, given.both_strands)
     search.dress(table)
-    with open_outputs(given.output, given.regions) as handles:
-        writer, regions = FORMATS[search.form](handles[0], table), None
+    with search.batches(begin, given.regions) as (found, handles):
+        writer, regions = search.writer(handles[0], table), None
         if given.regions:
-            regions = FORMATS["bed"](handles[1], Regions((), given.both_strands))
-        with search.batches(begin, given.background) as found:
-            for batch in found:
-                writer.write(batch)
-                if regions:
-                    regions.write(batch.in_regions())
-            writer.finish()
+            regions = search.writer(handles[1], Regions((), given.both_strands), "bed")
+        for batch in found:
+            writer.write(batch)
+            if regions:
+                regions.write(batch.in_regions())
+        writer.finish()
         if regions:
             regions.finish()
     search.conclude(counted(search.rows, "primer"))
+
+
+@command(
+    "Guides of a target, and their sites in a genome.",
+    Argument("target", f"Where guides are to cut, or GENOME itself. {READ}"),
+    GENOME,
+    Option("-k", NONE, None, "Mismatches of a site; with bulges, differences.", required=True),
+    Option(
+        *("--pam", "SEQ", None),
+        "What stands beside a guide; NGG,NAG for one of several.",
+        default="NGG",
+    ),
+    Option(
+        *("--pam-side", PAM_SIDES, None),
+        "The PAM follows the guide (3p: NGG) or comes before it (5p: TTTV).",
+    ),
+    Option("--length", ONE, None, "Letters of a guide.", default=20),
+    Option("--max-insertions", NONE, None, "Guide letters that a site may lack.", default=0),
+    Option("--max-deletions", NONE, None, "Site letters that a guide may lack.", default=0),
+    Option("--best", ONE, "all", "Only the N most specific guides, the best first."),
+    regions("guides of TARGET"),
+    *VARIANTS,
+    SCORE,
+    Option(
+        "--hits",
+        "FILE",
+        "none",
+        "Also write the sites, as BED or by its suffix TSV or CSV.",
+        group=OUTPUT,
+    ),
+    CIRCULAR,
+    *TABLE,
+    examples=(
+        "kmatch guides virus.fa genome.fa.gz -k 3 --best 10",
+        "kmatch guides virus.fa genome.fa.gz -k 4 --max-deletions 1 --hits sites.tsv",
+    ),
+    differs="guides finds guides in a target and counts their sites; multi and edit search for "
+    "guides that are known.",
+)
+def guides(given: Given) -> None:
+    """Find every guide of TARGET, and how many sites each has in GENOME.
+
+    A guide is a window of A, C, G and T beside a PAM, on either strand. Its specificity is 1 / (1 +
+    the sum of CFD of all its sites but one that is perfect).
+    """
+    search = Search(given, default="tsv")
+    from kmatch.genome import Genome
+    from kmatch.results.table import Guides
+    from kmatch.search.guides import GuideOptions, GuideSearch
+    from kmatch.search.regions import load_regions
+
+    table = Guides((), given.k, "mit" in given.score)
+    search.dress(table)
+    form = format_by_name(given.hits, option="--hits") or "bed"
+    search.aligned = bool(given.hits) and form != "bed"
+    search.open_genomes(bool(given.vcf))
+    target = Genome(given.target, keep=False)
+    options, where = given.made(GuideOptions), load_regions(given.regions)
+
+    def begin(run: Run) -> GuideSearch:
+        return GuideSearch(target, search.genomes, options, run, where)
+
+    with search.batches(begin, given.hits) as (found, handles):
+        if given.hits:
+            search.writer(handles[1], search.begun.sites, form).write_all(found)
+        else:
+            deque(found, maxlen=0)
+        table.take([search.begun.guides()])
+        search.writer(handles[0], table).write_all(table.batches)
+    said = f"{counted(len(table), 'guide')} with {counted(search.rows, 'site')}"
+    search.conclude(said, search.begun.counts)
+
+
+@command(
+    "What primers and probes amplify in many genomes.",
+    Argument("assays", f"{OLIGOS} Probes' names end in _P or _PROBE."),
+    Argument("genomes", f"One or more: {GENOME.text}", nargs=-1, required=True),
+    distance("Mismatches allowed in an oligo, or differences with --edit; N% of its letters."),
+    PRODUCT,
+    EDIT,
+    EACH,
+    *grouped(
+        OUTPUT,
+        Option("--matrix", "FILE", "none", "Also write the differences, an assay a line."),
+        Option("--positions", "FILE", "none", "Also write the genomes that differ by position."),
+        Option(
+            "--targets",
+            "FILE",
+            "none",
+            "Names of the genomes that are to be found, a line each.",
+            reads=True,
+        ),
+        FILE,
+        Option(
+            *("--format form", ("tsv", "csv"), "what FILE's suffix says, otherwise tsv"),
+            "Output format.",
+        ),
+        COLUMNS,
+        *SALTS,
+        JSON,
+    ),
+    CIRCULAR,
+    *RUN,
+    examples=(
+        "kmatch assay pairs.tsv genome.fa.gz --each record -k 3",
+        "kmatch assay pairs.tsv virus.fa genome.fa.gz -k 2 --matrix matrix.tsv",
+    ),
+    differs="assay says of each genome whether it is found; pcr lists all products.",
+)
+def assay(given: Given) -> None:
+    """Find which assays amplify which genomes, and what differs where.
+
+    An assay amplifies a genome that has a product of its primers, each within k, with its probe,
+    if it has one, within k inside. Of several products the one with the fewest differences counts.
+    """
+    from kmatch.sequences.files import is_list, read_list, read_names
+
+    given.annotate = None
+    search = Search(given, default="tsv")
+    if search.form == "bed":
+        raise click.UsageError("assay writes TSV and CSV, as not every row has a place")
+    from kmatch.results.assays import Assays
+    from kmatch.results.melting import Salts
+    from kmatch.search.assay import AssayOptions, AssaySearch
+    from kmatch.sequences.primer_pairs import load_pairs
+
+    pairs, targets = load_pairs(given.assays), None
+    if given.targets:
+        targets = read_names(given.targets, "targets")
+    given.genome = given.genomes[0]
+    if len(given.genomes) > 1:
+        lists = [read_list(path) if is_list(path) else [path] for path in given.genomes]
+        given.genome = [path for each in lists for path in each]
+    search.open_genomes(rereads=given.each == "file")
+    table = Assays((), pairs, targets)
+    search.dress(table)
+    options = given.made(AssayOptions)._replace(salts=given.made(Salts))
+    begin = partial(AssaySearch, pairs, search.genomes, given.k, options)
+    with search.batches(begin, given.matrix, given.positions) as (found, handles):
+        writer = search.writer(handles[0], table)
+        for batch in found:
+            writer.write(batch)
+            table.count(batch)
+        writer.finish()
+        if given.matrix:
+            table.to_matrix(handles[1])
+        if given.positions:
+            table.to_positions(handles[-1])
+    table.check_targets()
+    facts = table.facts
+    amplified = sum(row["amplified"] for row in facts)
+    search.conclude(f"{amplified:,} of {counted(search.rows, 'row')} amplify", assays=facts)
+    if targets is not None:
+        for row in facts:
+            name, _, *answers = row.items()
+            said = ", ".join(f"{number:,} {what.replace('_', ' ')}" for what, number in answers)
+            search.messages.answer(f"{name[1]}: {said}")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kmatch.cli.command import Given, Option, command
+from kmatch.cli.command import Given, Option, check_files, command
 from kmatch.cli.messages import Messages
 from kmatch.cli.options import (
     BOUNDS,
@@ -27,7 +27,6 @@ from kmatch.cli.options import (
     TABLES,
     VARIANTS,
     algorithm,
-    check_outputs,
     distance,
     format_of,
 )
@@ -43,11 +42,6 @@ if TYPE_CHECKING:
     from kmatch.sequences.patterns import PatternSet
 
 _SEQUENCE = re.compile(r"[ACGTURYSWKMBDHVN]{4,}", re.IGNORECASE)
-# What commands read, by the names of their values.
-INPUTS = {
-    name: name.upper()
-    for name in ("assays", "target", "background", "genome", "genomes", "patterns", "primers")
-} | {"regions": "--regions", "targets": "--targets", "annotate": "--annotate", "vcf": "--variants"}
 DIFFERS = (
     "hamming counts mismatches; multi does so for a panel of one length, beside a PAM too; edit "
     "counts insertions and deletions as well; best finds the closest and takes no k."
@@ -57,33 +51,17 @@ DIFFERS = (
 class Search:
     """A search of a command: how it runs, and what it says.
 
-    second: the second output, by its option; of_hits, default: see `format_of`. form: of its table;
-    is_standard: whether its rows go to standard output, where the progress bar may be; aligned:
-    whether they need alignments; rows: how many there were so far; begun: the search itself, once
-    it has begun.
-    Raises UsageError for two inputs named `-`, and for outputs that cannot be used.
+    of_hits, default: see `format_of`. form: of its table; is_standard: whether its rows go to
+    standard output, where the progress bar may be; aligned: whether they need alignments; label: of
+    the genome whose reading is the progress; rows: how many there were so far; begun: the search
+    itself, once it has begun. Raises UsageError for a format that does not fit.
     """
 
-    def __init__(
-        self,
-        given: Given,
-        second: dict[str, str | None],
-        of_hits: bool = False,
-        default: str = "bed",
-    ) -> None:
+    def __init__(self, given: Given, of_hits: bool = False, default: str = "bed") -> None:
         self.given, self.messages = given, Messages(given.quiet, given.verbose)
         self.form = format_of(given, of_hits, default)
-        dense = getattr(given, "dense_groups", None)
-        outputs = {"-o": given.output or "-", "--json": given.json, "--dense-groups": dense}
-        self._outputs = outputs | second
-        read = [(INPUTS[name], path) for name in INPUTS for path in _paths(given, name, second)]
-        self._inputs = [path for _, path in read]
-        if len(piped := [shown for shown, path in read if path == "-"]) > 1:
-            names = " and ".join(dict.fromkeys(piped))
-            raise click.UsageError(f"only one of {names} can be standard input")
-        check_outputs(self._inputs, self._outputs)
         self.is_standard = given.output in (None, "-")
-        self.rows = 0
+        self.rows, self.label = 0, ""
         self.aligned: bool | str = False
         self._began, self._device = time.perf_counter(), ""
         self._panel: PatternSet | None = None
@@ -112,8 +90,9 @@ class Search:
         self.genomes = as_genomes(self.given.genome, rereads, check=here).with_circular(
             circular is not None and (circular.split(",") if circular else True)
         )
-        if self.genomes.named and any(map(os.path.exists, filter(None, self._outputs.values()))):
-            check_outputs(self.genomes.paths, self._outputs)
+        self.label = self.genomes.label
+        if self.genomes.named and any(map(os.path.exists, self.given.outputs.values())):
+            check_files([("GENOME", path) for path in self.genomes.paths], self.given.outputs)
         wake(self.given.device)  # the search, not imported yet, takes as long
 
     def _warn_of_long_patterns(self, longest: int) -> None:
@@ -129,12 +108,13 @@ class Search:
         )
 
     @contextmanager
-    def batches(self, begin: Callable[[Run], Any], label: str) -> Iterator[Iterator[Any]]:
-        """Give the batches of the search begin(run), with messages and progress; it ends with the
-        block.
+    def batches(
+        self, begin: Callable[[Run], Any], *more: str | None
+    ) -> Iterator[tuple[Iterator[Any], list[Any]]]:
+        """Give the batches of the search begin(run), with messages and progress, and handles of -o
+        and of more outputs that are not None; the search ends with the block."""
+        from kmatch.results.output import open_outputs
 
-        label: of the genome whose reading is the progress.
-        """
         messages, given = self.messages, self.given
         several = self.genomes is not None and self.genomes.named
         run = given.made(Run)._replace(aligned=self.aligned)
@@ -143,8 +123,9 @@ class Search:
 
             run = run._replace(variants=given.made(Variants))
         with (
+            open_outputs(given.output, *more) as handles,
             messages.announcing_compiling(),
-            messages.progress(label, bool(given.scheduler or several)) as advance,
+            messages.progress(self.label, bool(given.scheduler or several)) as advance,
             on_cluster(run, given.scheduler) as where,
         ):
             self.begun = search = begin(where)
@@ -154,16 +135,26 @@ class Search:
             search.progress.tell = advance
             found = iter(search)
             try:
-                yield self._each(found)
+                yield self._each(found), handles
             finally:  # a cluster may be at work for it
                 found.close()
 
     def _each(self, found: Iterable[Any]) -> Iterator[Any]:
         for batch in found:
-            if self.is_standard:
-                self.messages.make_way()
+            self._make_way()
             self.rows += len(batch)
             yield batch
+        self._make_way()
+
+    def _make_way(self) -> None:
+        if self.is_standard:
+            self.messages.make_way()
+
+    def writer(self, handle: Any, table: "Table[Any, Any]", form: str | None = None) -> Any:
+        """What writes a table to a handle, in the format that is asked for, or another."""
+        from kmatch.results.formats import FORMATS
+
+        return FORMATS[form or self.form](handle, table)
 
     def dress(self, table: "Table[Any, Any]", more: Sequence[str] = ()) -> None:
         """Give a table the columns that are asked for, and more."""
@@ -194,24 +185,17 @@ class Search:
 
             facts = {"device": self._device.removeprefix(" on "), "seconds": round(seconds, 3)}
             facts |= {"records": progress.records, "letters": progress.letters, "hits": self.rows}
-            write_report(self.given.json, counts, inputs=self._inputs, **facts | more)
+            inputs = [path for _, path in self.given.inputs]
+            write_report(self.given.json, counts, inputs=inputs, **facts | more)
         searched = f"{several}{records}, {letters} in {seconds:.1f} s{self._device}"
         self.messages.conclude(f"{found}; {searched}")
 
 
-def _paths(given: Given, name: str, outputs: Iterable[str]) -> list[str]:
-    """The paths that a command reads by one of INPUTS."""
-    paths = getattr(given, name, None) or ()
-    paths = [paths] if isinstance(paths, str) else paths
-    return [] if INPUTS[name] in outputs else [path.removeprefix("@") for path in paths]
-
-
-def check_inputs(given: Given, argument: str, path: str | None) -> None:
+def check_inputs(given: Given, argument: str) -> None:
     """Raise UsageError for what is searched for by file and by `-p`, or neither, and for what is no
-    file where one is meant.
-
-    argument: the one that takes the file at `path`, as `PATTERNS`.
-    """
+    file where one is meant; argument: the one that takes the file, as `PATTERNS`."""
+    what = argument.lower()
+    path = getattr(given, what)
     for name, file in (("GENOME", given.genome), (argument, path)):
         if file and _SEQUENCE.fullmatch(file) and not os.path.exists(file):
             raise click.UsageError(
@@ -219,7 +203,6 @@ def check_inputs(given: Given, argument: str, path: str | None) -> None:
             )
     if bool(path) == bool(given.sequences):
         several = "; several genomes are one @LIST" if path else ""
-        what = argument.lower()
         raise click.UsageError(f"give the {what} as a file or with -p, one of the two{several}")
 
 
@@ -329,12 +312,10 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
             raise click.UsageError(
                 f"--summary-only writes one table, to standard output or -o; leave {option} out"
             )
-    search = Search(given, {"--summary": given.summary}, of_hits=True)
+    search = Search(given, of_hits=True)
     panel = _panel(given)
     search.search_for(panel, rereads or bool(getattr(given, "vcf", None)))
-    from kmatch.results.formats import FORMATS
     from kmatch.results.limit import Counts, limited
-    from kmatch.results.output import open_outputs
     from kmatch.results.table import FLANKS, Hits
     from kmatch.results.table import VARIANTS as MADE
     from kmatch.search.panel import pattern_distances
@@ -356,17 +337,16 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
         counts.scores = scorer.specificities(scores)
     search.aligned = (search.aligned and not given.summary_only) or (bool(scores) and "text")
     begin = partial(begin_search, query, search.genomes, regions=search.regions)
-    with ExitStack() as stack, open_outputs(given.output, given.summary) as handles:
+    with ExitStack() as stack, search.batches(begin, given.summary) as (found, handles):
         if search.form == "view" or not set(FLANKS).isdisjoint(table.tsv):
             _look_around(table, search, stack)
-        writer = None if given.summary_only else FORMATS[search.form](handles[0], table)
-        with search.batches(begin, search.genomes.label) as found:
-            hits = _counted(scorer.scored(found, scores) if scorer else found, counts)
-            for batch in limited(hits, panel, given.limit):
-                if writer:
-                    writer.write(batch)
+        writer = None if given.summary_only else search.writer(handles[0], table)
+        hits = _counted(scorer.scored(found, scores) if scorer else found, counts)
+        for batch in limited(hits, panel, given.limit):
             if writer:
-                writer.finish()
+                writer.write(batch)
+        if writer:
+            writer.finish()
         if summed:
             counts.write(handles[-1])
     some = int(counts.hits.any(axis=1).sum())
@@ -381,7 +361,7 @@ def _panel(given: Given) -> "PatternSet":
     for text in given.sequences:
         if os.path.exists(text) and not _SEQUENCE.fullmatch(text):
             raise click.UsageError(f"-p {text} is a path; give the file as PATTERNS, without -p")
-    check_inputs(given, "PATTERNS", given.patterns)
+    check_inputs(given, "PATTERNS")
     if given.sequences and given.column is not None:
         raise click.UsageError("--column is one of a file of patterns; leave it out beside -p")
     from kmatch.sequences.patterns import load_patterns, read_patterns, repeated_names

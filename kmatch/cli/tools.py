@@ -10,7 +10,17 @@ from itertools import product
 
 import click
 
-from kmatch.cli.command import COMPLETE, OUTPUT, RUNNING, Argument, Given, Option, command, grouped
+from kmatch.cli.command import (
+    COMPLETE,
+    OUTPUT,
+    RUNNING,
+    Argument,
+    Given,
+    Option,
+    check_files,
+    command,
+    grouped,
+)
 from kmatch.cli.messages import Messages
 from kmatch.cli.options import (
     DEBUG,
@@ -21,8 +31,7 @@ from kmatch.cli.options import (
     THREADS,
     VERBOSE,
     Count,
-    NumberRange,
-    check_outputs,
+    Number,
 )
 from kmatch.pictures import FORMATS
 from kmatch.published.registry import CITED
@@ -68,7 +77,7 @@ def pack(given: Given) -> None:
         raise click.UsageError("standard input has no name; give one to the packed genome with -o")
     if path == "-" and sys.stdout is not None and sys.stdout.isatty():
         raise click.UsageError("a packed genome is nothing to read on a terminal; give -o a file")
-    check_outputs((genome,), {"-o": path})
+    check_files(given.inputs, {"-o": path})
     messages = Messages(given.quiet, given.verbose)
     from kmatch.genome import Genome
     from kmatch.packed.writer import write_packed
@@ -100,6 +109,7 @@ def pack(given: Given) -> None:
     Option(
         *("--genome", "FILE", "each record ends with its last hit"),
         "The genome, for the lengths of its records.",
+        reads=True,
     ),
     DEBUG,
     examples=("kmatch plot hits.tsv -o hits.png",),
@@ -113,7 +123,7 @@ def plot(given: Given) -> None:
     along the target; assays, their matrix or their positions, by the differences in each genome or
     at each letter.
     """
-    output, genome = given.output, given.genome
+    output = given.output
     suffix = os.path.splitext(output)[1].lower().removeprefix(".")
     form = given.form or (suffix if suffix in FORMATS else None)
     if not form:
@@ -121,9 +131,6 @@ def plot(given: Given) -> None:
         raise click.UsageError(
             f"-o {output}: {what}; end the name with .png, .svg or .pdf, or give --format"
         )
-    if given.table == genome == "-":
-        raise click.UsageError("only one of TABLE and --genome can be standard input")
-    check_outputs((given.table, genome), {"-o": output})
     import logging
 
     from kmatch.pictures import load_figure, write_figure
@@ -132,7 +139,7 @@ def plot(given: Given) -> None:
     load_figure("kmatch plot")  # now, not after a long table
     from kmatch.pictures.tables import read_table
 
-    table = read_table(given.table, genome, given.pattern)
+    table = read_table(given.table, given.genome, given.pattern)
     write_figure(table.draw(given.records), output, form)
 
 
@@ -145,11 +152,11 @@ def plot(given: Given) -> None:
         metavar="[COMMANDS]...",
         type=click.Choice((*BENCHED, "all")),
     ),
-    Option("--genome", "FILE", "random letters", "The genome that is searched."),
-    Option("--size", Count(min=1000), "what suits the device", "Letters of text."),
+    Option("--genome", "FILE", "random letters", "The genome that is searched.", reads=True),
+    Option("--size", Count(1000), "what suits the device", "Letters of text, 1,000 or more."),
     Option("--paper", PAPERS, "none", "What a paper measured, in place of COMMANDS."),
     Option(
-        *("--seconds", NumberRange(min=0, min_open=True), None),
+        *("--seconds", Number(0.001), None),
         "Seconds that a search takes at most; slower ones get less of the text.",
         default=2.0,
         group=RUNNING,
@@ -178,7 +185,6 @@ def bench(given: Given) -> None:
         raise click.UsageError(
             f"--paper says which commands are measured; type kmatch bench --paper {given.paper}"
         )
-    check_outputs((given.genome,), {"--json": given.json})
     from kmatch import __version__, bench
     from kmatch.results.output import open_output
 
