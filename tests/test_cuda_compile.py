@@ -11,7 +11,8 @@ from unittest import mock
 import pytest
 from numba import types
 
-from kmatch.engine.cuda import ahead, driver, edit, hamming, primer
+from kmatch.ahead import cuda_kernels
+from kmatch.engine.cuda import driver, edit, hamming, primer
 from kmatch.jit import folders
 
 OLDEST = "the oldest"
@@ -86,7 +87,7 @@ def compiled(name, capability):
     else:
         pairs = capability >= driver.BACKGROUND
         name = f"{name} {pairs}" if name.startswith("hamming") else name
-        make, constants, signature = ahead.kernels(pairs)[name]
+        make, constants, signature = cuda_kernels(pairs)[name]
     if hasattr(make, "cache_clear"):
         make.cache_clear()  # what its kernel calls was typed for another GPU
     kernel = make if constants is None else make(*constants)
@@ -117,14 +118,13 @@ def test_kernels_compile(name, capability):
 def test_kernels_are_kept(tmp_path, monkeypatch):
     """What Numba compiles for a GPU goes to the cache of kernels, and comes back from there."""
     gpu = SimpleNamespace(compute_capability=(9, 0))
-    codegen = "numba.cuda.codegen.JITCUDACodegen.magic_tuple"
     compiler = import_module("numba.cuda.dispatcher")
     monkeypatch.setattr(folders, "kernel_folders", lambda: [tmp_path / "kernels"])
     monkeypatch.setattr(compiler, "get_current_device", lambda: gpu)
     monkeypatch.setattr(
         "numba.cuda.cudadrv.devices.get_context", lambda: SimpleNamespace(device=gpu)
     )
-    monkeypatch.setattr(codegen, lambda self: ("a GPU",))
+    monkeypatch.setattr("numba.cuda.codegen.JITCUDACodegen.magic_tuple", lambda self: ("a GPU",))
     bind = mock.Mock(side_effect=lambda: None)
     monkeypatch.setattr(
         compiler._Kernel,
@@ -134,15 +134,15 @@ def test_kernels_are_kept(tmp_path, monkeypatch):
     kernels = []
     for rows in (8, 8, 12):
         edit.make_scan.cache_clear()
-        kernel = edit.make_scan(rows, 6)
-        kernels.append(kernel.compile(ahead.signature(ahead.EDIT)).inspect_asm((9, 0)))
+        make, constants, types = cuda_kernels(True)[f"edit {rows} 6"]
+        kernels.append(make(*constants).compile(types).inspect_asm((9, 0)))
     assert bind.call_count == 2 and kernels[0] == kernels[1] != kernels[2]
     assert len(list(tmp_path.glob("*/engine.cuda.edit.kernel.*.kernel"))) == 2
 
 
 @pytest.mark.parametrize("length", [1, 7, 8, 20, 32, 33, 57, 100, 300, 2000])
 def test_kernels_of_all_sizes_are_compiled_ahead(length):
-    names = ahead.kernels()
+    names = cuda_kernels(True)
     for k in {0, 3, length // 2, length - 1} & set(range(length)):
         rows, strips = edit.strips_of(length)
         for least in (0, k):

@@ -21,9 +21,10 @@ from support.package_copy import copy_package, end, run, start
 
 from kmatch import ahead
 from kmatch.arrays import Longs
+from kmatch.engine.cuda import driver
 from kmatch.errors import DeviceError, KmatchError, KmatchWarning
-from kmatch.jit import cuda_cache, entries, folders, kernels
-from kmatch.jit.entries import Entry, Unfit, take
+from kmatch.jit import entries, folders, kernels
+from kmatch.jit.entries import Entry, Unfit, spell
 from kmatch.jit.folders import CHECK, PACKAGE
 
 COMPILED = "['work']"
@@ -147,7 +148,7 @@ def folder(tmp_path, monkeypatch):
 
 def make(content=b"code"):
     made = []
-    found = folders.find_or_make("a.kernel", "key", lambda: made.append(1) or content)
+    found = folders.find_or_make("a.kernel", lambda: made.append(1) or content)
     assert found == content
     return len(made)
 
@@ -156,7 +157,7 @@ def test_a_damaged_file_is_replaced(folder):
     assert (make(), make()) == (1, 0)
     path = folder / "a.kernel"
     whole = path.read_bytes()
-    folders.keep("other", "other key", b"code")
+    folders.keep("other", b"code")
     damages = [whole[:n] for n in (0, 1, CHECK, CHECK + 1, len(whole) - 1)]
     damages += [random.Random(1).randbytes(len(whole)), b"\0" + whole[1:], whole + b"\0"]
     for damaged in (*damages, (folder / "other").read_bytes()):
@@ -215,14 +216,12 @@ def test_arguments_are_told_apart():
         *(1, True, np.uint64(2**63), np.int32(-1), (1, 2), (1, (2, True)), numbers),
         *(numbers.astype(np.uint8), numbers.reshape(2, 2), np.zeros(2, [("a", int)])),
     ):
-        seen.append([])
-        take(value, seen[-1], words)
-    spelled = {" ".join(entries.spell(kinds)) for kinds in seen}
-    assert len({tuple(kinds) for kinds in seen}) == len(spelled) == len(seen)
+        seen.append((spell(value, words, kinds := []), *kinds))
+    assert len(set(seen)) == len({str(each) for each in seen}) == len(seen)
     assert words[:4] == [1, 1, -(2**63), -1]
     for value in (numbers[::2], numbers.reshape(2, 2).T, 0.5, None, "text"):
         with pytest.raises(Unfit):
-            take(value, [], [])
+            spell(value, [], [])
 
 
 @pytest.mark.parametrize("case", ["new", "strided", "NUMBA_BOUNDSCHECK", "damaged"])
@@ -232,12 +231,12 @@ def test_a_kernel_that_does_not_fit_runs_as_numba_compiles_it(case, reported, mo
     begins, said = np.array([0, 5, 9]), "Unfit: an array whose items are not side by side"
     if case == "new":
         monkeypatch.setattr(kernels, "KNOWN", ((99, 0), (99, 1)))
-        monkeypatch.setattr(folders, "find_or_make", lambda file, key, make: make())
+        monkeypatch.setattr(folders, "find_or_make", lambda file, make: make())
         said = f"Unfit: Numba {kernels.numba.__version__} is not known"
     elif case == "strided":
         begins = np.repeat(begins, 2)[::2]
     elif case == "damaged":
-        monkeypatch.setattr(folders, "find_or_make", lambda file, key, make: b"no object")
+        monkeypatch.setattr(folders, "find_or_make", lambda file, make: b"no object")
         monkeypatch.setattr(entries, "load", mock.Mock(side_effect=RuntimeError("no object")))
         said = "RuntimeError: no object"
     else:
@@ -269,13 +268,12 @@ def test_an_unknown_numba_finds_the_same_with_a_single_note(site):
 
 
 def test_errors_of_kernels_are_told():
-    failing = Entry("failing", "fail")
-
     def fail(count):
         return len(np.empty(count, np.uint8))
 
-    content = kernels.compile_object(kernels.numba.njit(fail), (tuple, 1, int), "kmatch_fail")
-    failing.open = lambda kinds: entries.load(content, "kmatch_fail")
+    failing = kernels.hosted(fail)
+    content = kernels.compile_object(failing.kernel, "(words[1])", [], "kmatch_fail")
+    failing.open = lambda spelled, kinds: entries.load(content, "kmatch_fail")
     assert failing(7) == 7
     with pytest.raises(MemoryError, match="the kernel fail got no memory"):
         failing(1 << 60)
@@ -297,20 +295,22 @@ def made(number):
 def test_kernels_for_cuda_are_kept_alike(folder, reported, monkeypatch):
     """By what they are made of; where Numba is not as expected, each process compiles."""
     context = SimpleNamespace(codegen=lambda: Compiled.codegen)
-    one, two = (cuda_cache.CudaCache(made(number), "numba 1") for number in (1, 2))
-    assert one.load_overload("(int64)", context) is None
-    one.save_overload("(int64)", Compiled())
+    one, two = (driver.Cache(made(number)) for number in (1, 2))
+    for compiler in ("numba 1", "numba 2"):
+        monkeypatch.setattr(driver, "target", lambda compiler=compiler: compiler)
+        assert one.load_overload("(int64)", context) is None
+        one.save_overload("(int64)", Compiled())
     assert isinstance(one.load_overload("(int64)", context), Compiled)
-    assert cuda_cache.CudaCache(made(1), "numba 2").load_overload("(int64)", context) is None
     assert two.load_overload("(int64)", context) is None is one.load_overload("(int8)", context)
-    (file,) = folder.glob("*.kernel")
-    file.write_bytes(file.read_bytes()[:50])
+    for file in folder.glob("*.kernel"):
+        file.write_bytes(file.read_bytes()[:50])
     assert one.load_overload("(int64)", context) is None and set(reported) == {("kernel", "")}
     assert one.load_overload("(int64)", None) is None and "NoneType" in reported[-1][1]
     monkeypatch.setattr(pickle, "dumps", mock.Mock(side_effect=TypeError))
     two.save_overload("(int64)", Compiled())
     assert two.load_overload("(int64)", context) is None
-    assert cuda_cache.keep_cuda(made, "numba 1") is made  # which asks no cache
+    monkeypatch.setattr(driver, "cuda", SimpleNamespace(jit=lambda: lambda function: function))
+    assert driver.kept()(made) is made  # as in the simulator, which asks no cache
 
 
 def test_what_processes_fail_to_compile_is_compiled_all_the_same(monkeypatch):

@@ -9,7 +9,7 @@ Where there is no such object, and none can be made, the kernel is called as Num
 import ctypes
 import os
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache, cached_property
 from importlib import import_module
 from threading import RLock
@@ -48,26 +48,21 @@ class Unfit(Exception):
 
 
 class Entry:
-    """A kernel that is called as the function it is made of; it returns a number, if not None.
+    """A kernel that is called as the function it is made of; it returns a number, for None 0."""
 
-    made: the kernel, where its module does not have it under its name.
-    """
-
-    def __init__(self, module: str, name: str, made: Any = None) -> None:
-        self.module, self.name, self._made = module, name, made
+    def __init__(self, module: str, name: str) -> None:
+        self.module, self.name = module, name
         self._calls: dict[Any, Call | Exception] = {}
 
     @cached_property
     def kernel(self) -> Any:
         """The kernel as Numba compiles it."""
-        return self._made or getattr(import_module(self.module), self.name)
+        return getattr(import_module(self.module), self.name)
 
     def __call__(self, *arguments: Any) -> Any:
-        kinds: list[Any] = []
-        words = [0]
+        words, kinds = [0], list[Any]()
         try:
-            take(arguments, kinds, words)
-            call = self.open(tuple(kinds))
+            call = self.open(spell(arguments, words, kinds), kinds)
         except Exception as error:  # Numba and LLVM raise what they like
             report(self.name, f"{type(error).__name__}: {error}")
             return self.kernel(*arguments)
@@ -77,35 +72,35 @@ class Entry:
             raise MemoryError(f"the kernel {self.name} got no memory")
         return frame[0]
 
-    def open(self, kinds: tuple[Any, ...]) -> Call:
-        """The object for arguments of some kinds, loaded, and first compiled where there is none.
-
-        Where none can be made, the same is raised each time.
-        """
-        if kinds not in self._calls:
+    def open(self, spelled: str, kinds: list[Any]) -> Call:
+        """The object for arguments that are spelled so, loaded, and first compiled where there is
+        none. Where none can be made, the same is raised each time."""
+        asked = spelled, *kinds
+        if asked not in self._calls:
             with _opening:
-                if kinds not in self._calls:
+                if asked not in self._calls:
                     try:
-                        self._calls[kinds] = self._load(kinds)
+                        self._calls[asked] = self._load(spelled, kinds)
                     except Exception as error:
-                        self._calls[kinds] = error
-        found = self._calls[kinds]
+                        self._calls[asked] = error
+        found = self._calls[asked]
         if isinstance(found, Exception):
             raise found.with_traceback(None)
         return found
 
-    def _load(self, kinds: tuple[Any, ...]) -> Call:
+    def _load(self, spelled: str, kinds: list[Any]) -> Call:
         if asked := next(filter(os.environ.get, SETTINGS), None):
             raise Unfit(f"{asked} is set")
-        file, key = folders.place(self.module, self.name, *spell(kinds))
+        same = (f"{kind}{getattr(kind, '_fields', '')}" for kind in kinds)  # in every process
+        file = folders.file_of(self.module, self.name, spelled, *same)
 
         def compile_object() -> bytes:
             from kmatch.jit.kernels import compile_object
 
             report(self.name)
-            return compile_object(self.kernel, kinds, file)
+            return compile_object(self.kernel, spelled, kinds, file)
 
-        return load(folders.find_or_make(file, key, compile_object), file)
+        return load(folders.find_or_make(file, compile_object), file)
 
 
 def entry(name: str, types: Any) -> Entry:
@@ -115,28 +110,27 @@ def entry(name: str, types: Any) -> Entry:
     return made
 
 
-def take(value: Any, kinds: list[Any], words: list[int]) -> None:
-    """Add what kind an argument is, and the words that an object takes for it. Raises Unfit.
-
-    Kinds: an array's dtype and dimensions, a tuple's type and length before those of its items,
-    and a number's type.
-    """
-    kind = type(value)
+def spell(value: Any, words: list[int], kinds: list[Any]) -> str:
+    """How an object makes an argument of words, as Python spells it; adds the argument's words to
+    the others, and to `kinds` the types that it names. Raises Unfit."""
+    kind, first, name = type(value), len(words), f"kind{len(kinds)}"
     if kind is np.ndarray:
         if not (value.flags.c_contiguous and value.flags.aligned):
             raise Unfit("an array whose items are not side by side")
-        kinds += value.dtype, value.ndim
+        kinds.append(value.dtype)
         words.append(value.ctypes.data)
         words += value.shape
-    elif isinstance(value, tuple):
-        kinds += kind, len(value)
-        for each in value:
-            take(each, kinds, words)
-    elif isinstance(value, int | np.bool_ | np.integer):
+        shape = "".join([f"words[{at}], " for at in range(first + 1, len(words))])
+        return f"carray(pointers[{first}], ({shape}), {name})"
+    if isinstance(value, tuple):
+        kinds.append(kind)
+        items = "".join([f"{spell(each, words, kinds)}, " for each in value])
+        return f"({items})" if kind is tuple else f"{name}({items})"
+    if isinstance(value, int | np.bool_ | np.integer):
         kinds.append(int if kind is np.int64 else kind)  # which Numba takes alike
         words.append(int(value) - (int(value) >> 63 << 64 if kind is np.uint64 else 0))
-    else:
-        raise Unfit(f"an argument of {kind}")
+        return f"{name}(words[{first}])"
+    raise Unfit(f"an argument of {kind}")
 
 
 def example(annotation: Any) -> Any:
@@ -156,11 +150,6 @@ def example(annotation: Any) -> Any:
     if issubclass(annotation, tuple):
         return annotation(*map(example, get_type_hints(annotation, include_extras=True).values()))
     return annotation(0)
-
-
-def spell(kinds: Iterable[Any]) -> list[str]:
-    """Kinds in words that are the same in every process."""
-    return [f"{kind}{getattr(kind, '_fields', '')}" for kind in kinds]
 
 
 def load(content: bytes, name: str) -> Call:

@@ -110,13 +110,13 @@ def _open_folder() -> Path:
 # Kernels as files, used only if they are whole.
 
 
-def find_or_make(file: str, key: str, make: Callable[[], bytes]) -> bytes:
-    """The object kept in a file under a key, made by make() where there is none, and then kept.
+def find_or_make(file: str, make: Callable[[], bytes]) -> bytes:
+    """The object kept in a file, made by make() where there is none, and then kept.
 
     Of processes that want it at once one makes it, and the others wait. What make() raises is
     raised here.
     """
-    if (found := find(file, key)) is not None:
+    if (found := find(file)) is not None:
         return found
     try:
         lock = open(_open_folder() / f"{file}.lock", "a+")  # noqa: SIM115
@@ -126,9 +126,9 @@ def find_or_make(file: str, key: str, make: Callable[[], bytes]) -> bytes:
         while lock and not _is_ours(lock):
             # Who has just compiled, and has loaded Numba, comes first to the next kernel.
             time.sleep(PAUSE if "numba" in sys.modules else 10 * PAUSE)
-        if (found := find(file, key)) is None:
+        if (found := find(file)) is None:
             found = make()
-            keep(file, key, found)
+            keep(file, found)
         return found
 
 
@@ -138,9 +138,8 @@ def _is_ours(lock: IO[str]) -> bool:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         lock.seek(0)
-        with suppress(OSError, IndexError):
-            state = Path("/proc", lock.read(), "stat").read_text().rpartition(")")[2]
-            return state.split()[0] in "Tt"
+        with suppress(OSError):  # it has just begun or ended, or no system tells
+            return "\nState:\tT" in Path(f"/proc/{lock.read()}/status").read_text()
         return False
     with suppress(OSError):  # a full disk
         lock.truncate(0)
@@ -148,27 +147,27 @@ def _is_ours(lock: IO[str]) -> bool:
     return True
 
 
-def find(file: str, key: str) -> bytes | None:
-    """The object kept whole in a file of any of the folders under a key."""
+def find(file: str) -> bytes | None:
+    """The object kept whole in a file of any of the folders."""
     for folder in kernel_folders():
         try:
             whole = (folder / file).read_bytes()
         except OSError:
             continue
-        if whole[:CHECK] == _check(key, whole[CHECK:]):
+        if whole[:CHECK] == _check(file, whole[CHECK:]):
             with suppress(OSError):
                 os.utime(folder)  # it is in use
             return whole[CHECK:]
     return None
 
 
-def keep(file: str, key: str, content: bytes) -> None:
+def keep(file: str, content: bytes) -> None:
     """Keep what was compiled, in place of any other, with a warning where that fails; not where an
     upgrade has come while this process ran."""
     if folder_name.__wrapped__() != folder_name():
         return
     try:
-        (_open_folder() / file).write_bytes(_check(key, content) + content)
+        (_open_folder() / file).write_bytes(_check(file, content) + content)
     except OSError as error:
         reason = error.strerror or str(error)
         warnings.warn(
@@ -179,12 +178,12 @@ def keep(file: str, key: str, content: bytes) -> None:
         )
 
 
-def place(module: str, name: str, *made_of: object) -> tuple[str, str]:
-    """The file of a kernel, and its key: what it is made of beside sources and versions."""
+def file_of(module: str, name: str, *made_of: object) -> str:
+    """The file of a kernel, by all that it is made of beside sources and versions."""
     key = "\n".join(map(str, (module, name, *made_of)))
     short = hashlib.blake2b(key.encode(), digest_size=12).hexdigest()
-    return f"{module.removeprefix('kmatch.')}.{name}.{short}.kernel", key
+    return f"{module.removeprefix('kmatch.')}.{name}.{short}.kernel"
 
 
-def _check(key: str, content: bytes) -> bytes:
-    return hashlib.blake2b(key.encode() + b"\n" + content, digest_size=CHECK).digest()
+def _check(file: str, content: bytes) -> bytes:
+    return hashlib.blake2b(file.encode() + b"\n" + content, digest_size=CHECK).digest()

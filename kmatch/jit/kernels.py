@@ -6,12 +6,10 @@ becomes an object, together with the two functions of Numba's runtime that array
 
 import re
 import sys
-from collections.abc import Callable, Iterator
-from itertools import count
+from collections.abc import Callable
 from typing import Any
 
 import numba
-import numpy as np
 from llvmlite import binding
 from numba import carray, types
 
@@ -28,7 +26,9 @@ inlined: Decorator = numba.njit(inline="always")
 
 def hosted(function: Callable[..., Any]) -> Entry:
     """A kernel that only host code beside it calls, as an Entry."""
-    return Entry(function.__module__, function.__name__, kernel(function))
+    made = Entry(function.__module__, function.__name__)
+    made.kernel = kernel(function)
+    return made
 
 
 folder_name()  # of the sources as they are now, just before kernels are imported
@@ -71,8 +71,8 @@ define void @NRT_MemInfo_call_dtor({p} %memory) {{
 """
 
 
-def compile_object(kernel: Any, kinds: tuple[Any, ...], symbol: str) -> bytes:
-    """The object of a kernel for arguments of some kinds (see `kmatch.jit.entries.take`).
+def compile_object(kernel: Any, spelled: str, kinds: list[Any], symbol: str) -> bytes:
+    """The object of a kernel for arguments that are spelled so (see `kmatch.jit.entries.spell`).
 
     It defines symbol(words, words), which leaves the kernel's number in the first of them. Raises
     Unfit where Numba is one that kmatch does not know, and for a kernel that needs more of its
@@ -80,44 +80,20 @@ def compile_object(kernel: Any, kinds: tuple[Any, ...], symbol: str) -> bytes:
     """
     if not KNOWN[0] <= tuple(map(int, numba.__version__.split(".")[:2])) < KNOWN[1]:
         raise Unfit(f"Numba {numba.__version__} is not known")
-    names = {"carray": carray, "leave": _leave, "np": np, "kernel": kernel}
     source = f"""
 def call(pointers, words):
     try:
-        leave(words, kernel{_spell(iter(kinds), count(1), names)})
+        words[0] = kernel{spelled} or 0
         return 0
     except Exception:
         return {FAILED}
 """
+    names = {f"kind{number}": kind for number, kind in enumerate(kinds)}
+    names |= {"carray": carray, "kernel": kernel}
     exec(source, names)
     pointers, words = types.CPointer(types.voidptr), types.CPointer(types.int64)
     compiled = numba.cfunc(types.int64(pointers, words))(names["call"])
     return _emit(compiled.inspect_llvm(), compiled.native_name, symbol)
-
-
-def _spell(kinds: Iterator[Any], at: Iterator[int], names: dict[str, Any]) -> str:
-    """The argument of the next of the kinds as Python makes it of the words from `at` on."""
-    kind = next(kinds)
-    name = f"of{len(names)}"
-    if isinstance(kind, np.dtype):
-        names[name] = kind
-        first = next(at)
-        shape = "".join(f"words[{next(at)}]," for _ in range(next(kinds)))
-        return f"carray(pointers[{first}], ({shape}), {name})"
-    if issubclass(kind, tuple):
-        names[name] = kind
-        items = "".join(f"{_spell(kinds, at, names)}," for _ in range(next(kinds)))
-        return f"({items})" if kind is tuple else f"{name}({items})"
-    number = f"words[{next(at)}]"
-    if kind in (bool, np.bool_):
-        return f"({number} != 0)"
-    return number if kind is int else f"np.{kind.__name__}({number})"
-
-
-@numba.njit
-def _leave(words, result):
-    if result is not None:
-        words[0] = np.int64(result)
 
 
 def _emit(code: str, entry: str, symbol: str) -> bytes:

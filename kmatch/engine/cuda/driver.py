@@ -5,9 +5,11 @@ package after that, numba-cuda-mlir, would be imported here too: docs/install.md
 """
 
 import os
+import pickle
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import numba
@@ -16,7 +18,8 @@ from numpy.typing import DTypeLike
 
 from kmatch.arrays import Words
 from kmatch.errors import DeviceError
-from kmatch.jit.cuda_cache import keep_cuda
+from kmatch.jit import folders
+from kmatch.jit.entries import report
 
 # A short text does not fill a GPU. Numba has read its environment, numba-cuda will.
 if os.environ.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0") == "0":
@@ -54,7 +57,63 @@ def target() -> str:
 
 def kept(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """`cuda.jit` for kernels that are kept on disk, beside those of the CPU."""
-    return lambda function: keep_cuda(cuda.jit(**options)(function), target())
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        kernel = cuda.jit(**options)(function)
+        if hasattr(kernel, "_cache"):  # not in the simulator
+            kernel._cache = Cache(kernel.py_func)
+        return kernel
+
+    return decorate
+
+
+class Cache:
+    """Where a kernel for GPUs looks for code before it compiles: all that kmatch uses of Numba's
+    private parts.
+
+    Numba's own cache has an index of signatures, and two processes that write it at once can leave
+    one that points at the wrong code; it sees changes in a function's own file only, and reads no
+    folder that it cannot write. What is private, and where it is not as expected each process
+    compiles:
+
+    - a kernel of `cuda.jit` asks its `_cache` before it compiles, by load_overload(signature,
+      context), and gives it what was compiled, by save_overload(signature, compiled);
+    - what was compiled can be pickled, and has a `codegen`, as the context has;
+    - a codegen's magic_tuple() tells the versions of toolkit and GPU.
+    """
+
+    cache_path = None
+
+    def __init__(self, function: FunctionType) -> None:
+        self._function = function
+
+    def _file(self, signature: Any, codegen: Any) -> str:
+        """The file of what is compiled for a signature: beside sources it depends on numbers,
+        constants of the functions around it."""
+        function = self._function
+        constants = [int(cell.cell_contents) for cell in function.__closure__ or ()]
+        made_of = function.__qualname__, constants, signature, codegen.magic_tuple(), target()
+        return folders.file_of(function.__module__, function.__name__, *made_of)
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """What was compiled for a signature, None where nothing is kept."""
+        reason = ""
+        try:
+            if (found := folders.find(self._file(signature, context.codegen()))) is not None:
+                return pickle.loads(found)
+        except Exception as error:  # not as expected, which may be anything
+            reason = repr(error)
+        report(self._function.__name__, reason)
+        return None
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Keep what was compiled for a signature."""
+        try:
+            file, content = self._file(signature, compiled.codegen), pickle.dumps(compiled)
+        except Exception as error:
+            report(self._function.__name__, repr(error))
+        else:
+            folders.keep(file, content)
 
 
 def find_devices() -> tuple[list[Device], str]:
