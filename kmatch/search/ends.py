@@ -165,7 +165,7 @@ class DifferenceSearch:
         search = self._view(chunk), self._query, self._constraints
         given = *search, Ends(position, query, distance, limit)
         self._engine.workers.run(keep_ends, slabs(len(limit)), *given)
-        return ends[:, distance >= 0]
+        return np.compress(distance >= 0, ends, axis=1)
 
     def _records(self, chunk: PackedChunk, ends: Longs) -> tuple[Longs, Longs]:
         """The records that ends are in, counted from the first of the chunk, and the last positions
