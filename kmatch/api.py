@@ -15,7 +15,7 @@ from kmatch.errors import APART, check_choice, check_threads, checked_count
 from kmatch.genome import Genome, Genomes, as_genome, as_genomes
 from kmatch.packed.writer import write_packed
 from kmatch.results.assays import Assays
-from kmatch.results.limit import check_limit, limited
+from kmatch.results.limit import limited
 from kmatch.results.melting import SALTS, Salts
 from kmatch.results.output import open_output
 from kmatch.results.table import SCORES, VARIANTS, Guides, Hits, Primers, Products
@@ -363,7 +363,7 @@ def guides(
     given = {"k": k, "length": length}
     given |= {"max_insertions": max_insertions, "max_deletions": max_deletions}
     counts = {name: checked_count(name, number) for name, number in given.items()}
-    best = check_limit(best)
+    best = None if best is None else checked_count("best", best, 1)
     options = GuideOptions(pam=pam, pam_side=pam_side, score=names, best=best, **counts)
     found = Guides((), options.k, "mit" in names)
     if annotate is not None:
@@ -490,6 +490,6 @@ def _hits(
     scorer = make_scorer(query) if names else None
     search = begin_search(query, genomes, run, load_regions(regions))
     search.progress.tell = on_progress
-    closest = limited(search, patterns, check_limit(limit))
+    closest = limited(search, patterns, limit)
     hits.take(scorer.scored(closest, names) if scorer else closest)
     return hits

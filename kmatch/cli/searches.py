@@ -386,10 +386,8 @@ def _look_around(hits: "Hits", search: Search, stack: ExitStack) -> None:
     """Have lines for eyes made for the screen on which they are shown, if there is one, with
     letters around hits, if the genomes can be read beside the search."""
     if search.is_standard and sys.stdout is not None and sys.stdout.isatty():
-        from kmatch.results.table import Screen
-
-        colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-        hits.screen = Screen(shutil.get_terminal_size().columns, colour)
+        hits.width = shutil.get_terminal_size().columns
+        hits.colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     if search.genomes.can_reread:
         from kmatch.search.alignments import BESIDE, GenomeTexts
 

@@ -26,14 +26,8 @@ from kmatch.sequences.chunks import Spans
 
 SEEN = "ACGTN-+"  # at a letter of an oligo: a base, another letter, none, or more behind it
 ENDLESS = 1 << 62  # letters of a linear record, as far as its origin goes
-WHOLE = (
-    "names",
-    "origin",
-    "codes",
-    "regions",
-    "units",
-    "positions",
-)  # fields that rows have in common
+# Fields that rows have in common.
+WHOLE = ("names", "origin", "codes", "regions", "units", "positions")
 
 
 class Origin(NamedTuple):

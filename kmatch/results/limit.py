@@ -94,19 +94,17 @@ def write_report(path: str, counts: Counts | None = None, **facts: Any) -> None:
         handle.write(b"\n")
 
 
-def check_limit(limit: int | None) -> int | None:
-    """A limit as int; InputError unless it is None or a whole number from 1 on."""
-    return None if limit is None else checked_count("limit", limit, 1)
-
-
 def limited(
     batches: Iterable[HitBatch], patterns: Sequence[Pattern], most: int | None
 ) -> Iterable[HitBatch]:
     """HitBatches of the closest hits of each pattern, `most` a genome; of all where it is None.
 
-    Of hits as close the first are kept. Warns of patterns that have more.
+    Of hits as close the first are kept. Warns of patterns that have more. Raises InputError for
+    what is no whole number from 1 on.
     """
-    return batches if most is None else _limited(batches, pattern_set(patterns).names, most)
+    if most is None:
+        return batches
+    return _limited(batches, pattern_set(patterns).names, checked_count("limit", most, 1))
 
 
 def _limited(batches: Iterable[HitBatch], names: list[str], most: int) -> Iterator[HitBatch]:

@@ -94,13 +94,6 @@ class Hit(NamedTuple):
 ListedHit = named_row("ListedHit", ("genome", *Hit._fields))
 
 
-class Screen(NamedTuple):
-    """width: characters of a line; colour: whether differences have one."""
-
-    width: int
-    colour: bool
-
-
 def flanks(batch: HitBatch, hits: "Hits", size: int) -> Iterator[tuple[str, str]]:
     """Up to so many letters before and behind each hit, as its pattern reads them."""
     record, minus = batch.record.tolist(), batch.minus.tolist()
@@ -214,10 +207,10 @@ class Hits(Placed[HitBatch, Hit]):
     samples = Column(np.object_, lambda batch, _: words_of(batch.made.samples))
     reference_distance = Column(np.float64, lambda batch, _: batch.made.distance, ".0f")
 
-    # Whether they are in the genome's order, what lines for eyes are made for, None for a file, and
-    # letters(genome, record, start, end), by number and in order, None where there are none.
+    # Whether they are in the genome's order; of lines for eyes the characters, and whether
+    # differences have a colour; letters(genome, record, start, end), by number and in order.
     ordered = True
-    screen: Screen | None = None
+    width, colour = 80, False
     letters: Letters | None = None
 
     def __init__(

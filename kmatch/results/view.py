@@ -5,14 +5,13 @@ from typing import Any
 
 from kmatch.results.batches import HitBatch, Texts
 from kmatch.results.lines import Fields, words_of
-from kmatch.results.table import Hits, Screen, flanks
+from kmatch.results.table import Hits, flanks
 from kmatch.results.writer import Writer
 
 GAP = "-"
 DIFFERENCE, PLAIN = "\x1b[1;31m", "\x1b[0m"
 AROUND = 5  # letters of the text on either side
 LEAST = 10  # columns of an alignment in a line, even on a narrow screen
-FILE = Screen(80, False)
 _TITLES = ("pattern ", "        ", "text    ")
 
 
@@ -27,7 +26,6 @@ class ViewWriter(Writer):
 
     def __init__(self, handle: Any, table: Hits) -> None:
         self._patterns = [word.upper().replace("U", "T") for word in table.patterns.sequences]
-        self._screen = table.screen or FILE
         super().__init__(handle, table)
 
     def fields(self, batch: HitBatch) -> Fields:
@@ -62,7 +60,7 @@ class ViewWriter(Writer):
         lines = [f"{' ' * len(before)}{line}{' ' * len(behind)}" for line in (above, marks)]
         lines.append(before + below + behind)
         ops = "=" * len(before) + ops + "=" * len(behind)
-        width = max(self._screen.width - len(_TITLES[0]), LEAST)
+        width = max(self.table.width - len(_TITLES[0]), LEAST)
         for first in range(0, len(ops), width):
             part = slice(first, first + width)
             for title, line in zip(_TITLES, lines, strict=True):
@@ -70,7 +68,7 @@ class ViewWriter(Writer):
                 yield f"{title}{coloured}".rstrip()
 
     def _coloured(self, letters: str, ops: str) -> str:
-        if not self._screen.colour:
+        if not self.table.colour:
             return letters
         return "".join(
             letter if op == "=" else f"{DIFFERENCE}{letter}{PLAIN}"
