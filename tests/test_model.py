@@ -11,7 +11,6 @@ from kmatch.published.machines import (
     THREE_ROWS,
     D,
     Machine,
-    Sizes,
     diagonals,
     partition,
     run,
@@ -83,29 +82,29 @@ def test_any_strings(x, y, width):
 
 
 SIZES = [
-    *(Sizes(n, 32, 8, 20, 64) for n in (64, 512, 2048)),
-    *(Sizes(1024, m, 8, 20, 64) for m in (1, 16, 128, 512)),
-    *(Sizes(1024, 64, w, 20, 256) for w in (1, 4, 32, 128)),
-    *(Sizes(1024, 64, 16, latency, 256) for latency in (1, 10, 100, 1000)),
+    *((n, 32, 8, 20, 64) for n in (64, 512, 2048)),
+    *((1024, m, 8, 20, 64) for m in (1, 16, 128, 512)),
+    *((1024, 64, w, 20, 256) for w in (1, 4, 32, 128)),
+    *((1024, 64, 16, latency, 256) for latency in (1, 10, 100, 1000)),
 ]
 
 
 @pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: "-".join(map(str, sizes)))
 def test_counts_stay_within_a_constant_of_the_bounds(sizes):
-    found = list(simulate(sizes))
+    found = list(simulate(*sizes))
     assert len({each.asm for each in found} - {None}) == 1
     for each in found:
         if each.statement in CONSTANTS:
             assert each.ratio <= CONSTANTS[each.statement], each
         elif each.program == "diagonals on d":
-            assert each.time >= sizes.n * sizes.m  # no O(nm/w) on the UMM
+            assert each.time >= each.n * each.m  # no O(nm/w) on the UMM
 
 
 def test_the_umm_needs_the_slid_matrix():
     """The wider the memory, the more an anti-diagonal of d costs on the UMM beside one of s."""
     advantage = []
     for width in (4, 16, 64):
-        found = simulate(Sizes(1024, 128, width, 2, width))
+        found = simulate(1024, 128, width, 2, width)
         runs = {(each.program, each.machine): each for each in found}
         on_d, on_s = runs["diagonals on d", "UMM"], runs["diagonals on s", "UMM"]
         assert on_d.stages > 0.5 * width and on_s.stages < 2.1

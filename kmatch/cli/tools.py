@@ -255,11 +255,11 @@ def model(given: Given) -> None:
         raise click.UsageError(
             f"a pattern of {longest} letters is longer than {shortest}; -m is at most -n"
         )
-    from kmatch.published.machines import Simulated, Sizes, simulate
+    from kmatch.published.machines import Simulated, simulate
     from kmatch.results.output import open_output
 
     combined = product(given.n, given.m, given.w, given.l, given.p)
-    found = (run for some in combined for run in simulate(Sizes(*some)))
+    found = (run for some in combined for run in simulate(*some))
     rows = [[_figure(value) for value in run] for run in found]
     drawn = given.form is None and given.output is None and sys.stdout.isatty()
     with open_output(given.output) as handle:

@@ -218,23 +218,12 @@ def _windows(
     return smallest
 
 
-class Sizes(NamedTuple):
-    """n, m: letters of Y and X; w, l: a machine's width and latency; p: threads of the two
-    contiguous accesses to n addresses."""
-
-    n: int
-    m: int
-    w: int
-    l: int  # noqa: E741  the paper's name
-    p: int
-
-
 class Simulated(NamedTuple):
-    """A program on a machine of some Sizes.
+    """A program on a machine.
 
-    time: units counted; bound: those of the paper's `statement`, without its constant; ratio: time
-    ÷ bound; stages: of the memory's pipeline, for a warp's requests on average; asm: the distance
-    computed, or None.
+    n, m: letters of Y and X; w, l: the machine's width and latency; time: units counted; bound:
+    those of the paper's `statement`, without its constant; ratio: time ÷ bound; stages: of the
+    memory's pipeline, for a warp's requests on average; asm: the distance computed, or None.
     """
 
     program: str
@@ -252,13 +241,13 @@ class Simulated(NamedTuple):
     asm: int | None
 
 
-def simulate(sizes: Sizes) -> Iterator[Simulated]:
+def simulate(n: int, m: int, w: int, l: int, p: int) -> Iterator[Simulated]:  # noqa: E741
     """Yield all programs on both machines, with random strings X and Y.
 
-    Raises InputError for sizes below 1 or m > n.
+    p: threads of the two contiguous accesses to n addresses. Raises InputError for sizes below 1 or
+    m > n.
     """
-    n, m, w, l, p = sizes  # noqa: E741
-    if min(sizes) < 1 or m > n:
+    if min(n, m, w, l, p) < 1 or m > n:
         raise InputError(
             f"n = {n}, m = {m}, w = {w}, l = {l}, p = {p}: give 1 ≤ m ≤ n and 1 or more"
         )
