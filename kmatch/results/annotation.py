@@ -7,9 +7,9 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from kmatch.arrays import Bools, Longs, distinct, ranked
+from kmatch.arrays import Bools, Longs, Triple, distinct, ranked
 from kmatch.errors import InputError, listed, warn
-from kmatch.results.batches import Batch
+from kmatch.results.batches import RECORD, Batch, sizes_of
 from kmatch.results.lines import Named, Names, same
 from kmatch.sequences.files import StrPath, open_source
 
@@ -20,6 +20,7 @@ NAMES = ("gene_name", "Name", "gene", "gene_id", "locus_tag", "Parent", "ID")  #
 GENES = re.compile(r"(.+_)?(pseudo)?gene")
 ATTRIBUTE = re.compile(r'\s*([^\s=;]+)(?:=|\s+)("[^"]*"|[^;]*)')
 REGIONS = Names(("intergenic", "intron", "exon"))
+NOWHERE = -RECORD * RECORD >> 2  # before all places
 
 
 class Feature(NamedTuple):
@@ -37,42 +38,6 @@ class Feature(NamedTuple):
         return self.tags if self.kind == BED else gene_name(self.tags)
 
 
-class _Record:
-    """The genes and exons of one record, for look-ups; on a circle of so many letters, once more
-    behind its end, as rows run over the origin."""
-
-    def __init__(self, genes: list[Feature], exons: list[Feature], circle: int | None) -> None:
-        genes = sorted(genes, key=lambda gene: (gene.start, gene.end))
-        self._names = [gene.name for gene in genes] * (1 if circle is None else 2)
-        start, end = _intervals(genes, circle)
-        # The borders of genes part the record into stretches, each of them under the same genes.
-        self._borders = distinct(np.concatenate([start, end]))
-        self._over: list[list[int]] = [[] for _ in range(len(self._borders) + 1)]
-        first, last = (np.searchsorted(self._borders, each) + 1 for each in (start, end))
-        for number, (a, b) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
-            for stretch in range(a, b):
-                self._over[stretch].append(number)
-        start, end = _intervals(sorted(exons, key=lambda exon: exon.start), circle)
-        self._exon_starts, self._exon_reach = start, np.maximum.accumulate(np.append(-1, end))
-
-    def genes(self, start: Longs, end: Longs) -> tuple[list[str], Longs]:
-        """Names of genes, in order of their starts, and which of these each interval overlaps."""
-        first, last = (np.searchsorted(self._borders, at, "right") for at in (start, end - 1))
-        size = len(self._over)
-        kinds, which = ranked(first * size + last)
-        words = []
-        for kind in kinds.tolist():
-            over = self._over[kind // size : kind % size + 1]
-            numbers = sorted({number for stretch in over for number in stretch})
-            words.append(",".join(dict.fromkeys(self._names[number] for number in numbers)))
-        return words, which
-
-    def in_exon(self, start: Longs, end: Longs) -> Bools:
-        """Which intervals overlap an exon."""
-        before = np.searchsorted(self._exon_starts, end)  # exons that begin before the end
-        return np.asarray(self._exon_reach[before] > start)
-
-
 class Annotation:
     """The features of a file, by the names of records."""
 
@@ -87,14 +52,30 @@ class Annotation:
             )
         self._of_bed = features[0].kind == BED
         genes = [each for each in features if each.kind == GENE]
-        self._features: dict[str, tuple[list[Feature], list[Feature]]] = {}
-        for gene in genes or (features if self._of_bed else _spans(features)):
-            self._features.setdefault(gene.record, ([], []))[0].append(gene)
-        for each in features:
-            if each.kind in EXONS:
-                self._features.setdefault(each.record, ([], []))[1].append(each)
-        self._records: dict[tuple[str, int | None], _Record] = {}
-        self._missed: dict[str, None] = {}  # records of rows that are not in the file
+        genes = genes or (features if self._of_bed else _spans(features))
+        exons = [each for each in features if each.kind in EXONS]
+        records = dict.fromkeys(each.record for each in (*genes, *exons))
+        self._numbers = {record: number for number, record in enumerate(records)}
+        self._records: dict[str, None] = {}  # of rows so far
+        start, end, order = self._places(genes)
+        self._names = [genes[number].name for number in order.tolist()]
+        # The borders of genes part records into stretches, each of them under the same genes.
+        self._borders = distinct(np.concatenate([start, end]))
+        self._over: list[list[int]] = [[] for _ in range(len(self._borders) + 1)]
+        first, last = (np.searchsorted(self._borders, each) + 1 for each in (start, end))
+        for number, (a, b) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
+            for stretch in range(a, b):
+                self._over[stretch].append(number)
+        self._exon_starts, end, _ = self._places(exons)
+        self._exon_reach = np.maximum.accumulate(np.append(NOWHERE, end))
+
+    def _places(self, features: list[Feature]) -> Triple:
+        """Starts and ends of features, sorted, record behind record, and their order."""
+        rows = [(self._numbers[each.record], each.start, each.end) for each in features]
+        record, start, end = np.array(rows, np.int64).reshape(-1, 3).T
+        start, end = record * RECORD + start, record * RECORD + end
+        order = np.lexsort((end, start))
+        return start[order], end[order], order
 
     def columns(self, batch: Batch) -> tuple[Named, Named]:
         """The columns `gene` and `region` of rows.
@@ -103,39 +84,47 @@ class Annotation:
         their starts; region: `exon`, `intron` or `intergenic`, of BED empty.
         """
         names, which = batch.record_names()
-        words, (gene, exon) = [""], np.zeros((2, len(batch)), np.int64)
-        rows = np.split(np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1])
-        for name, own in zip(names, rows, strict=True):
-            if name not in self._features:
-                self._missed[name] = None
-                continue
-            place = name, (batch.origin.circles or {}).get(int(batch.record[own[0]]))
-            if place not in self._records:
-                self._records[place] = _Record(*self._features[name], place[1])
-            record, start, end = self._records[place], batch.start[own], batch.end[own]
-            found, numbers = record.genes(start, end)
-            gene[own] = numbers + len(words)
-            words += found
-            exon[own] = record.in_exon(start, end)
+        self._records |= dict.fromkeys(names)
+        record = np.array([self._numbers.get(name, -1) for name in names], np.int64)[which]
+        start, end = record * RECORD + batch.start, record * RECORD + batch.end
+        genes, gene = self._genes(start, end)
+        exon = self._in_exon(start, end)
+        size = sizes_of(batch.record, batch.origin.circles or {})
+        over = np.flatnonzero(batch.end > size)  # the origin, behind which features begin again
+        start, end = start[over] - size[over], end[over] - size[over]
+        exon[over] |= self._in_exon(start, end)
+        behind, numbers = self._genes(start, end)
+        for row, number in zip(over.tolist(), numbers.tolist(), strict=True):
+            genes.append([*genes[gene[row]], *behind[number]])
+            gene[row] = len(genes) - 1
+        words = (",".join(dict.fromkeys(self._names[n] for n in numbers)) for numbers in genes)
+        named = Named(Names(words), gene)
         if self._of_bed:
-            return Named(Names(words), gene), same("", batch)
-        in_gene = np.array([word != "" for word in words])[gene]
-        return Named(Names(words), gene), Named(REGIONS, np.where(exon, 2, in_gene))
+            return named, same("", batch)
+        in_gene = np.array([len(numbers) > 0 for numbers in genes], bool)[gene]
+        return named, Named(REGIONS, np.where(exon, 2, in_gene))
+
+    def _genes(self, start: Longs, end: Longs) -> tuple[list[list[int]], Longs]:
+        """Sets of genes, by number, in order of their starts, and which each interval overlaps."""
+        first, last = (np.searchsorted(self._borders, at, "right") for at in (start, end - 1))
+        size = len(self._over)
+        kinds, which = ranked(first * size + last)
+        parts = [self._over[kind // size : kind % size + 1] for kind in kinds.tolist()]
+        return [sorted({number for stretch in over for number in stretch}) for over in parts], which
+
+    def _in_exon(self, start: Longs, end: Longs) -> Bools:
+        """Which intervals overlap an exon."""
+        before = np.searchsorted(self._exon_starts, end)  # exons that begin before the end
+        return np.asarray(self._exon_reach[before] > start)
 
     def check(self) -> None:
         """Warn where none of the records with rows so far is in the file."""
-        if self._missed and not self._records:
+        if self._records and self._records.keys().isdisjoint(self._numbers):
             warn(
                 f"{self._label}: no feature is in a record of the table; the file has "
-                f"{listed(list(self._features), 3)}, the table {listed(list(self._missed), 3)}: "
+                f"{listed(list(self._numbers), 3)}, the table {listed(list(self._records), 3)}: "
                 "names of records have to be the same in both"
             )
-
-
-def _intervals(features: list[Feature], circle: int | None) -> Longs:
-    """Starts and ends, int64[2, n]; those on a circle once more behind its end, int64[2, 2n]."""
-    found = np.array([(each.start, each.end) for each in features], np.int64).reshape(-1, 2).T
-    return found if circle is None else np.concatenate([found, found + circle], axis=1)
 
 
 def _spans(features: list[Feature]) -> list[Feature]:

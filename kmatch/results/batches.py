@@ -25,6 +25,7 @@ from kmatch.results.melting import gc_fractions, melting_temperatures
 from kmatch.sequences.chunks import Spans
 
 SEEN = "ACGTN-+"  # at a letter of an oligo: a base, another letter, none, or more behind it
+RECORD = 1 << 32  # more than a position in a record: a row's record and position in one number
 ENDLESS = 1 << 62  # letters of a linear record, as far as its origin goes
 # Fields that rows have in common.
 WHOLE = ("names", "origin", "codes", "regions", "units", "positions")

@@ -9,14 +9,13 @@ import numpy as np
 
 from kmatch.arrays import Bools, Longs
 from kmatch.errors import InputError, checked_count, listed, shown, warn
-from kmatch.results.batches import SomeBatch
+from kmatch.results.batches import RECORD, SomeBatch
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.others import COMMENT, Region, read_regions
 from kmatch.sequences.records import Stretch
 
 # A path of BED, `-` for standard input, or rows (name of the record, start, end).
 RegionsGiven = str | os.PathLike[str] | Iterable[tuple[str, int, int]]
-RECORD = 1 << 32  # more than a position in a record: a row's record and position in one number
 
 
 class Regions:
