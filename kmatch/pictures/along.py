@@ -6,7 +6,7 @@ import numpy as np
 
 from kmatch.arrays import Floats, Longs
 from kmatch.pictures import WIDTH, label, new_figure, position_axis
-from kmatch.pictures.cells import MOST, Cells, counts_in, draw_cells
+from kmatch.pictures.cells import MOST, Cells, draw_cells
 from kmatch.pictures.tables import Table
 
 RECORDS = 12  # of the target that are drawn
@@ -47,7 +47,7 @@ def draw_guides(table: Table, records: int | None = None) -> Any:
     axis = "sites by distance; beside each guide its specificity"
     if len(table) > MOST:
         axis += f"; the first {MOST} of the table"
-    cells = counts_in(rows, distances, sites[:MOST], "sites", axis)
+    cells = Cells(rows, distances, np.ma.masked_equal(sites[:MOST], 0), "sites", axis, counts=True)
     return _draw_panels(table, panels, records, cells)
 
 

@@ -17,30 +17,22 @@ _WIDE = 0.72  # of a picture's width that cells take
 
 
 class Cells(NamedTuple):
-    """rows, columns: their names; values: float64[rows, columns], NaN for a cell without colour;
-    texts: words in the cells, object[rows, columns], if there are any; what: the values are, which
-    for counts are coloured by logarithm; axis: what columns are."""
+    """rows, columns: their names; values: [rows, columns], NaN or masked for a cell without colour;
+    what: they are; axis: what columns are; counts: whether they are, which cells show and colours
+    tell by logarithm; letters: to show in cells, object[rows, columns], if there are any."""
 
     rows: Sequence[str]
     columns: Sequence[str]
-    values: Floats
-    texts: Any
+    values: Any
     what: str
     axis: str = ""
     counts: bool = False
+    letters: Any = None
 
     @property
     def height(self) -> float:
         """Inches of the cells."""
         return max((_ROW if len(self.rows) <= MOST + 1 else _LOW_ROW) * len(self.rows), 1.0)
-
-
-def counts_in(
-    rows: Sequence[str], columns: Sequence[str], counts: Longs, what: str, axis: str
-) -> Cells:
-    """The Cells of counts, int64[rows, columns], of which 0 has no colour."""
-    texts = np.vectorize(short, otypes=[object])(counts)
-    return Cells(rows, columns, np.where(counts, counts, np.nan), texts, what, axis, True)
 
 
 def counts_of(words: Words, group: Longs, classes: Sequence[str], axis: str) -> Cells:
@@ -51,25 +43,24 @@ def counts_of(words: Words, group: Longs, classes: Sequence[str], axis: str) -> 
     shape = (len(words.words), len(classes))
     at = words.which * len(classes) + group
     counts = np.bincount(at, minlength=shape[0] * shape[1]).reshape(shape)
-    names = list(words.words)
-    if len(names) <= MOST:
-        return counts_in(names, classes, counts, "rows", axis)
-    order = np.argsort(-counts.sum(axis=1), kind="stable")
-    chosen, rest = np.sort(order[:MOST]), order[MOST:]
-    names = [*(names[number] for number in chosen.tolist()), counted(len(rest), "other")]
-    cells = counts_in(names, classes, counts[[*chosen, rest[0]]], "rows", axis)
-    cells.values[-1], together = np.nan, counts[rest].sum(axis=0)
-    cells.texts[-1] = [short(count) for count in together.tolist()]
-    return cells
+    names, coloured = list(words.words), len(words.words)
+    if len(names) > MOST:
+        order = np.argsort(-counts.sum(axis=1), kind="stable")
+        chosen, rest = np.sort(order[:MOST]), order[MOST:]
+        names = [*(names[number] for number in chosen.tolist()), counted(len(rest), "other")]
+        counts, coloured = np.vstack([counts[chosen], counts[rest].sum(axis=0)]), MOST
+    values = np.ma.masked_equal(counts, 0)
+    values[coloured:] = np.ma.masked
+    return Cells(names, classes, values, "rows", axis, counts=True)
 
 
 def draw_cells(axes: Any, cells: Cells) -> None:
     """Draw Cells, the darker, the more."""
     from matplotlib.colors import LogNorm, Normalize
 
-    most = max(float(np.nan_to_num(cells.values).max()), 1)
-    scale = LogNorm(0.5, most) if cells.counts else Normalize(0, most)
     values, style = np.ma.masked_invalid(cells.values), {"aspect": "auto", "cmap": SCALE}
+    most = max(float(values.filled(0).max()), 1)
+    scale = LogNorm(0.5, most) if cells.counts else Normalize(0, most)
     image = axes.imshow(values, norm=scale, interpolation="nearest", **style)
     spaces = cells.height, _WIDE * WIDTH
     ways = spaces, NAMED, (axes.set_yticks, axes.set_xticks)
@@ -81,9 +72,10 @@ def draw_cells(axes: Any, cells: Cells) -> None:
     longest = max(map(len, cells.columns)) * sizes[1] / 72 * 0.6
     if longest > spaces[1] / len(cells.columns):
         axes.tick_params(axis="x", rotation=90)
-    if cells.texts is not None:
-        dark = ~np.isnan(cells.values) & (image.cmap(scale(values))[..., :3].sum(axis=-1) < 1.6)
-        for (row, column), word in np.ndenumerate(cells.texts):
+    texts = np.vectorize(short, otypes=[object])(values.data) if cells.counts else cells.letters
+    if texts is not None:
+        dark = ~np.ma.getmaskarray(values) & (image.cmap(scale(values))[..., :3].sum(-1) < 1.6)
+        for (row, column), word in np.ndenumerate(texts):
             colour = "white" if dark[row, column] else "0.3"
             text = {"ha": "center", "va": "center", "fontsize": min(*sizes, 7), "color": colour}
             axes.text(column, row, word, **text)
@@ -120,7 +112,7 @@ def _draw(assays: Sequence[str], genomes: Sequence[str], values: Floats) -> Any:
     title = f"{counted(len(assays), 'assay')}, {counted(len(genomes), 'genome')}; {found}"
     if len(genomes) > len(assays):  # a page is higher than wide
         assays, genomes, values = genomes, assays, values.T
-    return _figure(Cells(assays, genomes, values, None, "differences; white: none"), title)
+    return _figure(Cells(assays, genomes, values, "differences; white: none"), title)
 
 
 def draw_positions(table: Table, _: int | None = None) -> Any:
@@ -135,7 +127,7 @@ def draw_positions(table: Table, _: int | None = None) -> Any:
     texts[at] = np.array(letter.words, object)[letter.which]
     title = f"{counted(len(oligo.words), 'oligo')} by position"
     what = "genomes that differ, %; white: none"
-    return _figure(Cells(oligo.words, position.words, values, texts, what), title)
+    return _figure(Cells(oligo.words, position.words, values, what, letters=texts), title)
 
 
 def _figure(cells: Cells, title: str) -> Any:
