@@ -140,10 +140,8 @@ def checked_share(name: str, text: str) -> tuple[int, int]:
 
 def check_threads(threads: Any) -> None:
     """Raise InputError unless threads is None or 1 or more."""
-    if threads is None:
-        return
-    if checked_count("threads", threads, -MOST) < 1:
-        raise InputError(f"{threads} threads cannot search; give 1 or more")
+    if threads is not None:
+        checked_count("threads", threads, 1)
 
 
 def check_limits(what: str, limits: Any) -> None:

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property
 from threading import RLock
 from typing import Any, Self
@@ -116,10 +117,9 @@ class Genome:
         return True  # without reading
 
     def __repr__(self) -> str:
-        known = self._known
-        if known is None:
+        if not self._is_known:
             return f"<Genome {self.label!r}, not read yet>"
-        names, lengths = known
+        names, lengths = self._listed
         first = ", ".join(shown(name) for name in names[:NAMED])
         more = f" ({first}{', …' if len(names) > NAMED else ''})" if names else ""
         records = counted(len(names), "record")
@@ -145,7 +145,7 @@ class Genome:
 
         Raises InputError for a pipe, which would have to be read twice.
         """
-        if self._known is None and not self.can_reread:
+        if not (self._is_known or self.can_reread):
             raise InputError(
                 f"{self.label}: the lengths of all records come before the first hit, and a "
                 "pipe cannot be read twice; give a file"
@@ -154,18 +154,14 @@ class Genome:
 
     @cached_property
     def _listed(self) -> tuple[list[str], Longs]:
-        known = self._known
-        return known if known is not None else _names_and_lengths(self.parts())
+        file = self.file
+        return (file.names, file.sizes) if file else _names_and_lengths(self.parts())
 
     @property
-    def _known(self) -> tuple[list[str], Longs] | None:
-        """Names and lengths, as far as they are known without reading."""
-        if "_listed" in vars(self):
-            return self._listed
-        if self._kept is not None:
-            return _names_and_lengths(self._kept)
-        file = vars(self).get("file")
-        return None if file is None else (file.names, file.sizes)
+    def _is_known(self) -> bool:
+        """Whether names and lengths are known without reading."""
+        held = vars(self)
+        return "_listed" in held or self._kept is not None or held.get("file") is not None
 
     def __getstate__(self) -> dict[str, Any]:
         """The parts that another process needs; it opens a file itself."""
@@ -180,15 +176,11 @@ class Genome:
     @cached_property
     def file(self) -> PackedFile | None:
         """The packed genome that the path is, or None. Raises InputError where it is damaged."""
-        with self._lock:
-            if "file" in vars(self):  # another thread has opened it meanwhile
-                return vars(self)["file"]
-            file = open_packed(self.path, self.label) if self._kept is None else None
-            if file is not None:
-                names = Stretch(file.names, file.sizes, np.zeros(0, np.uint8))
-                file.names = next(self._cleaned([names])).names
-            vars(self)["file"] = file
-            return file
+        file = open_packed(self.path, self.label) if self._kept is None else None
+        if file is not None:
+            names = Stretch(file.names, file.sizes, np.zeros(0, np.uint8))
+            file.names = next(self._cleaned([names])).names
+        return file
 
     @property
     def expected_letters(self) -> int | None:
@@ -198,20 +190,16 @@ class Genome:
         """
         if self._kept is not None:
             return sum(len(part.letters) for part in self._kept)
-        size, start = 0, PACKED  # of standard input, and of one that is open already
-        if vars(self).get("file") is None and os.path.isfile(self.path):
-            try:
-                size = os.path.getsize(self.path)
-                with open(self.path, "rb") as handle:
-                    start = handle.read(HEAD)
-            except OSError:
-                return None
-        if start.startswith(PACKED) and self.file is not None:
+        if self.file is not None:
             return sum(self.file.lengths)
-        compressed = any(start.startswith(magic) for magic in MAGIC.values())
-        if start.startswith(b"@"):
-            return size // 2 or None  # the other half of FASTQ are qualities
-        return (size * COMPRESSION if compressed else size) or None
+        if not os.path.isfile(self.path):
+            return None
+        with suppress(OSError), open(self.path, "rb") as handle:
+            size, start = os.path.getsize(self.path), handle.read(HEAD)
+            if start.startswith(b"@"):
+                return size // 2 or None  # the other half of FASTQ are qualities
+            return size * (COMPRESSION if start.startswith(tuple(MAGIC.values())) else 1) or None
+        return None
 
     def letters(self, record: str | int, start: int = 0, end: int | None = None) -> str:
         """The letters of a record, by name or number, from start to end, in upper case.
@@ -271,29 +259,18 @@ class Genome:
                     NameWarning,
                 )
             fresh = names[part.goes_on :]
-            repeated = _repeated(fresh, seen) if unequal and number < COMPARED else None
-            if repeated is not None:
-                unequal = False
-                warn(
-                    f"{self.label}: two records or more are named '{shown(repeated)}'; rows do not "
-                    "tell them apart",
-                    NameWarning,
-                )
+            for name in fresh if unequal and number < COMPARED else ():
+                if name in seen:
+                    unequal = False
+                    warn(
+                        f"{self.label}: two records or more are named '{shown(name)}'; rows do not "
+                        "tell them apart",
+                        NameWarning,
+                    )
+                    break
+                seen.add(name)
             number += len(fresh)
             yield part._replace(names=names)
-
-
-def _repeated(names: list[str], seen: set[str]) -> str | None:
-    """The first of some names that came before; seen: all so far, which grows."""
-    fresh = set(names)
-    if len(fresh) == len(names) and fresh.isdisjoint(seen):
-        seen |= fresh
-        return None
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    return None
 
 
 def as_genome(genome: Genome | str | os.PathLike[str]) -> Genome:
@@ -351,7 +328,7 @@ class Genomes:
         labels = [each.label if isinstance(each, Genome) else label_of(each) for each in given]
         self.label = label or ", ".join(labels)
         self.names = clean_names(labels)[0]
-        for path in self._paths() if check else ():
+        for path in self.paths if check else ():
             try:
                 check_readable(path)
             except InputError as error:
@@ -359,9 +336,6 @@ class Genomes:
 
     def __len__(self) -> int:
         return len(self._given)
-
-    def _paths(self) -> list[Path]:
-        return [each for each in self._given if not isinstance(each, Genome)]
 
     def with_circular(self, names: bool | Sequence[str]) -> "Genomes":
         """The same, whose records with these names are circular; True: all, False: none."""
@@ -410,13 +384,13 @@ class Genomes:
     @property
     def can_reread(self) -> bool:
         """Whether the records of each can be read, and then searched."""
-        paths = all(self._rereads or os.path.isfile(path) for path in self._paths())
+        paths = all(self._rereads or os.path.isfile(path) for path in self.paths)
         return paths and all(each.can_reread for each in self._given if isinstance(each, Genome))
 
     @property
     def paths(self) -> list[str]:
-        """The paths of those that are files."""
-        return [os.fspath(path) for path in self._paths()]
+        """The paths of those that are given so."""
+        return [os.fspath(each) for each in self._given if not isinstance(each, Genome)]
 
 
 def _is_kept(path: Path, rereads: bool) -> bool:

@@ -11,7 +11,7 @@ from kmatch.arrays import Bools, Longs, Triple, distinct, ranked
 from kmatch.errors import InputError, listed, warn
 from kmatch.results.batches import RECORD, Batch, sizes_of
 from kmatch.results.lines import Named, Names, same
-from kmatch.sequences.files import StrPath, open_source
+from kmatch.sequences.files import StrPath, is_comment, open_source
 
 GENE, BED = "gene", "bed"  # kinds, beside these of parts
 EXONS = ("exon", "CDS")
@@ -144,7 +144,7 @@ def _features(lines: Iterable[bytes], label: str) -> Iterator[Feature]:
         text = line.decode("utf-8", "surrogateescape")
         if text.startswith("##FASTA"):
             return
-        if text.startswith(("#", "track", "browser")) or not text.strip():
+        if is_comment(text):
             continue
         cells = text.rstrip("\r\n").split("\t")
         if len(cells) > 2 and cells[1].isdigit() and cells[2].isdigit():

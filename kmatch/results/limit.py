@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from kmatch.errors import checked_count, warn
 from kmatch.results.batches import HitBatch, joined, no_hits
 from kmatch.results.lines import number_word
 from kmatch.results.output import open_output
-from kmatch.sequences.patterns import Pattern, pattern_set
+from kmatch.sequences.patterns import PatternSet
 
 if TYPE_CHECKING:
     from kmatch.results.scores import Specificity
@@ -33,11 +33,11 @@ class Counts:
 
     def __init__(
         self,
-        patterns: Sequence[Pattern],
+        patterns: PatternSet,
         k: int | None = None,
         scores: "Mapping[str, Specificity] | None" = None,
     ) -> None:
-        self.names, self.scores = pattern_set(patterns).names, scores or {}
+        self.names, self.scores = patterns.names, scores or {}
         self.hits = np.zeros((len(self.names), (k or 0) + 1), np.int64)
 
     def add(self, batch: HitBatch) -> None:
@@ -95,7 +95,7 @@ def write_report(path: str, counts: Counts | None = None, **facts: Any) -> None:
 
 
 def limited(
-    batches: Iterable[HitBatch], patterns: Sequence[Pattern], most: int | None
+    batches: Iterable[HitBatch], patterns: PatternSet, most: int | None
 ) -> Iterable[HitBatch]:
     """HitBatches of the closest hits of each pattern, `most` a genome; of all where it is None.
 
@@ -104,7 +104,7 @@ def limited(
     """
     if most is None:
         return batches
-    return _limited(batches, pattern_set(patterns).names, checked_count("limit", most, 1))
+    return _limited(batches, patterns.names, checked_count("limit", most, 1))
 
 
 def _limited(batches: Iterable[HitBatch], names: list[str], most: int) -> Iterator[HitBatch]:

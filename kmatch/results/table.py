@@ -24,7 +24,7 @@ from kmatch.results.batches import (
 )
 from kmatch.results.columns import Column, Row, Table, named_row, once
 from kmatch.results.lines import Named, Names, Spelt, record_cells, same, words_of
-from kmatch.sequences.patterns import Pattern, pattern_set
+from kmatch.sequences.patterns import PatternSet
 from kmatch.sequences.primer_pairs import PROBE, PrimerPairs
 
 SCORES = ("cfd", "mit")
@@ -216,7 +216,7 @@ class Hits(Placed[HitBatch, Hit]):
     def __init__(
         self,
         batches: Iterable[HitBatch],
-        patterns: Sequence[Pattern],
+        patterns: PatternSet,
         searched: Genome | Genomes | None = None,
         pam_first: bool = False,
         k_each: Longs | None = None,
@@ -225,7 +225,7 @@ class Hits(Placed[HitBatch, Hit]):
         """k_each: int64[P], the k of each pattern, where that is a column; align: gives batches
         their alignments, of a search without them."""
         self.searched = None if searched is None else as_genomes(searched)
-        self.patterns, self.pam_first, self.k_each = pattern_set(patterns), pam_first, k_each
+        self.patterns, self.pam_first, self.k_each = patterns, pam_first, k_each
         self.labels, self._align = Names(self.patterns.names), align
         genome = ("genome",) * bool(self.searched and self.searched.named)
         shares = ("k",) * (k_each is not None)
@@ -277,7 +277,7 @@ class Hits(Placed[HitBatch, Hit]):
         if alike[0] != alike[1] or not np.array_equal(*ks):
             more = [replace(batch, pattern=batch.pattern + len(first)) for batch in more]
             shares = None if any(k is None for k in ks) else np.concatenate(ks)
-            first = pattern_set([*first, *other.patterns])
+            first = first + other.patterns
         found = Hits([*self.batches, *more], first, self.searched, self.pam_first, shares)
         found.add([name for name in self.tsv if name in other.tsv and name not in found.tsv])
         found.annotation, found.letters = self.annotation, self.letters or other.letters

@@ -48,7 +48,7 @@ def read_fasta(source: Source) -> Iterator[Stretch]:
                 title, _, text = part.partition(b"\n")
                 titles.append(title)
                 texts.append(text)
-            yield (stretch := _stretch(source, _names(titles), texts, count))
+            yield (stretch := _stretch(source, names_of(titles), texts, count))
             count, name, before = count + len(some), stretch.names[-1], int(stretch.lengths[-1])
 
 
@@ -67,7 +67,7 @@ def read_fastq(source: Source) -> Iterator[Stretch]:
             lines = _checked_reads(lines, source.label, number, not data)
         if count := len(lines) // 4:
             titles, texts = lines[: 4 * count : 4], lines[1 : 4 * count : 4]
-            yield _stretch(source, _names([title[1:] for title in titles]), texts, number)
+            yield _stretch(source, names_of([title[1:] for title in titles]), texts, number)
             number += count
             del lines[: 4 * count]
 
@@ -98,7 +98,7 @@ def _checked_reads(lines: list[bytes], label: str, number: int, at_end: bool) ->
             at += 1
             continue
         title, text, plus, quality = read = (lines[at : at + 4] + 3 * [b""])[:4]
-        fault = f", '{shown(_names([title[1:]])[0])}',"
+        fault = f", '{shown(names_of([title[1:]])[0])}',"
         bases = len(text.translate(None, BLANKS))
         if not title.startswith(b"@"):
             fault = f" does not begin with '@'; {_FORM}"
@@ -136,7 +136,7 @@ def _blocks(source: Source) -> Iterator[bytes]:
         yield b"\n"
 
 
-def _names(titles: Sequence[bytes]) -> list[str]:
+def names_of(titles: Sequence[bytes]) -> list[str]:
     """The names in headers, behind '>' or '@', each up to its first ASCII blank."""
     words = [(title.split(None, 1) or [b""])[0] for title in titles]
     return b"\n".join(words).decode("utf-8", "surrogateescape").split("\n")

@@ -242,6 +242,11 @@ def read_lines(path: StrPath, what: str) -> list[str]:
     return text.split("\n")
 
 
+def is_comment(line: str) -> bool:
+    """Whether a line of a table is blank, or one that may stand above or between rows of BED."""
+    return not line.strip() or line.startswith(("#", "track ", "browser "))
+
+
 def read_names(path: StrPath, what: str) -> list[str]:
     """The same lines, stripped, without blank ones and those that begin with `#`."""
     lines = map(str.strip, read_lines(path, what))

@@ -18,6 +18,7 @@ from kmatch.sequences.files import (
     SAM,
     Source,
     StrPath,
+    is_comment,
     label_of,
     mapped_copy,
     open_source,
@@ -31,7 +32,6 @@ _NOTE = 200  # characters of Biopython's message that are shown
 _TWOBIT = (b"\x1a\x41\x27\x43", b"\x43\x27\x41\x1a")
 # The letters of each byte of 2bit.
 _FOURS = np.frombuffer(b"TCAG", np.uint8)[np.arange(256)[:, None] >> np.array([6, 4, 2, 0]) & 3]
-_HEADERS = ("track", "browser")  # the first word of lines of BED that are no regions
 COMMENT = "#"  # begins a line of BED
 
 Parser = Callable[[Source], Iterator[Stretch]]
@@ -198,12 +198,9 @@ def read_regions(path: StrPath) -> list[Region]:
 
 def _regions(lines: list[str], label: str) -> Iterator[Region]:
     for number, line in enumerate(lines, 1):
-        # A record may be called so too: a tab follows its name.
-        if not line.strip() or line.split(" ")[0] in _HEADERS:
-            continue
-        name, *cells = line.split("\t") if "\t" in line else line.split()
+        name, *cells = line.split("\t") if "\t" in line else line.split() or [""]
         sound = len(cells) > 1 and all(map(_is_position, cells[:2]))
-        if line.startswith(COMMENT) and not ("\t" in line and sound):
+        if is_comment(line) and not (line.startswith(COMMENT) and "\t" in line and sound):
             continue
         where = f"{label}: line {number}: "
         if not sound:

@@ -3,21 +3,22 @@
 import csv
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, overload
+from itertools import islice, repeat
+from typing import NamedTuple, overload
 
 import numpy as np
 
 from kmatch.arrays import Bytes, Ints, Longs, bounds_of, gather
 from kmatch.errors import InputError, listed, shown, warn
 from kmatch.sequences.alphabet import letter_masks, odd_letter
-from kmatch.sequences.files import StrPath, label_of, read_lines
-from kmatch.sequences.records import clean_names, first_word
+from kmatch.sequences.fasta import names_of
+from kmatch.sequences.files import StrPath, is_comment, label_of, read_lines
+from kmatch.sequences.records import clean_names
 
 LONGEST = 1 << 24  # letters of a pattern
 NAMES = ("name", "id")  # headers of a column of names, in any case
-COMMENTS = ("#", "track ", "browser ")  # what begins lines above the rows of BED, or between them
 _BED_NAME, _BED_STRAND, BED_SEQUENCE = 3, 5, 6  # columns, counted from 0
 Patterns = str | os.PathLike[str] | Mapping[str, str] | Iterable[str]  # see load_patterns
 
@@ -76,18 +77,11 @@ class PatternSet(Sequence[Pattern]):
         names = [self.names[number] for number in numbers]
         return PatternSet(names, [self.sequences[number] for number in numbers], masks, begins)
 
-
-def pattern_set(patterns: Iterable[Pattern]) -> PatternSet:
-    """A PatternSet as it is, or the PatternSet of Patterns."""
-    if isinstance(patterns, PatternSet):
-        return patterns
-    patterns = list(patterns)
-    return PatternSet(
-        [pattern.name for pattern in patterns],
-        [pattern.sequence for pattern in patterns],
-        np.concatenate([np.zeros(0, np.uint8), *(pattern.masks for pattern in patterns)]),
-        bounds_of([len(pattern) for pattern in patterns]),
-    )
+    def __add__(self, other: "PatternSet") -> "PatternSet":
+        masks = np.concatenate([self.masks, other.masks])
+        begins = bounds_of(np.concatenate([self.lengths, other.lengths]))
+        names, sequences = self.names + other.names, self.sequences + other.sequences
+        return PatternSet(names, sequences, masks, begins)
 
 
 def load_patterns(patterns: Patterns | PatternSet) -> PatternSet:
@@ -105,30 +99,26 @@ def load_patterns(patterns: Patterns | PatternSet) -> PatternSet:
         return read_patterns(patterns)
     if isinstance(patterns, str):
         return _of_text(patterns)
-    names: list[Any]
-    if isinstance(patterns, Mapping):
-        names, sequences = list(patterns), list(patterns.values())
-    else:
-        try:
-            sequences = list(patterns)
-        except TypeError:
-            raise InputError(
-                f"patterns are {patterns!r}; give a sequence, a list, a dict or a path"
-            ) from None
-        names = [""] * len(sequences)
-    if not sequences:
+    try:
+        named = patterns.items() if isinstance(patterns, Mapping) else zip(repeat(""), patterns)
+        rows = [Row(*row) for row in named]
+    except TypeError:
+        raise InputError(
+            f"patterns are {patterns!r}; give a sequence, a list, a dict or a path"
+        ) from None
+    if not rows:
         raise InputError("no patterns were given")
-    for number, (name, sequence) in enumerate(zip(names, sequences, strict=True), 1):
+    for number, (name, sequence, _) in enumerate(rows, 1):
         if not (isinstance(name, str) and isinstance(sequence, str)):
             odd = name if isinstance(sequence, str) else sequence
             raise InputError(f"pattern {number} is {odd!r}; sequences and names are str")
-    return checked_patterns(names, sequences)
+    return checked_patterns(rows)
 
 
 def _of_text(text: str) -> PatternSet:
     """The PatternSet of a str that is a path, or a sequence."""
     if text != "-" and not os.path.exists(text) and letter_masks([text]).all():
-        return checked_patterns([""], [text])
+        return checked_patterns([Row("", text)])
     try:
         return read_patterns(text)
     except InputError as error:
@@ -147,12 +137,7 @@ def read_patterns(path: StrPath, column: str | None = None) -> PatternSet:
     rows = list(rows_of(lines, label) if column is None else _column_rows(lines, label, column))
     if not rows:
         raise InputError(f"{label}: no patterns; write one a line, or give FASTA")
-
-    def where(number: int) -> str:
-        line = rows[number].line
-        return f"{label}: line {line}: " if line else f"{label}: "
-
-    return checked_patterns([row.name for row in rows], [row.sequence for row in rows], where)
+    return checked_patterns(rows, label)
 
 
 def repeated_names(panel: PatternSet) -> list[str]:
@@ -162,50 +147,53 @@ def repeated_names(panel: PatternSet) -> list[str]:
     return [name for name, count in Counter(panel.names).items() if count > 1]
 
 
-def checked_patterns(
-    given: list[str],
-    sequences: list[str],
-    where: Callable[[int], str] = lambda number: "",
-    in_columns: bool = True,
-) -> PatternSet:
-    """The PatternSet of sequences and their given names, each of which may be empty.
+def checked_patterns(rows: Sequence["Row"], label: str = "", in_columns: bool = True) -> PatternSet:
+    """The PatternSet of Rows, of which each may have no name.
 
-    where(number): the file and line of a pattern, with which messages begin; in_columns: whether
-    --column can name those of their file.
+    label: of their file, with which messages begin; in_columns: whether --column can name those of
+    the file.
     """
-    names = [name or sequence for name, sequence in zip(given, sequences, strict=True)]
+    names = [row.name or row.sequence for row in rows]
+    sequences = [row.sequence for row in rows]
     begins = bounds_of(np.fromiter(map(len, sequences), np.int64, len(sequences)))
     panel = PatternSet(names, sequences, letter_masks(sequences), begins)
     if not panel.masks.all() or not panel.lengths.all():
-        raise InputError(_fault(panel, where, in_columns))
-    if (longest := int(np.argmax(panel.lengths))) and panel.lengths[longest] > LONGEST:
+        raise InputError(_fault(panel, rows, label, in_columns))
+    longest = int(np.argmax(panel.lengths))
+    if panel.lengths[longest] > LONGEST:
         raise InputError(
-            f"{where(longest)}pattern '{shown(names[longest])}' has more than {LONGEST:,} letters; "
-            "is this a file of patterns?"
+            f"{_where(label, rows[longest])}pattern '{shown(names[longest])}' has more than "
+            f"{LONGEST:,} letters; is this a file of patterns?"
         )
     panel.names, control = clean_names(names)
     if control is not None:
         warn(
-            f"{where(control)}the name of pattern {control + 1} holds control characters; '_' "
-            "stands for each, there and in other patterns' names"
+            f"{_where(label, rows[control])}the name of pattern {control + 1} holds control "
+            "characters; '_' stands for each, there and in other patterns' names"
         )
     return panel
 
 
-def _fault(patterns: PatternSet, where: Callable[[int], str], in_columns: bool) -> str:
+def _where(label: str, row: "Row") -> str:
+    """How messages of a Row begin."""
+    line = f"line {row.line}: " if row.line else ""
+    return f"{label}: {line}" if label else ""
+
+
+def _fault(patterns: PatternSet, rows: Sequence["Row"], label: str, in_columns: bool) -> str:
     """The message for the first pattern that cannot be searched."""
     odd = np.flatnonzero(patterns.masks == 0)
     bad = patterns.lengths == 0
     bad[np.searchsorted(patterns.begins, odd, side="right") - 1] = True
     number = int(np.argmax(bad))
     name, sequence = patterns.names[number], patterns.sequences[number]
-    start = f"{where(number)}pattern '{shown(name)}'"
+    start = f"{_where(label, rows[number])}pattern '{shown(name)}'"
     if not sequence:
         return f"{start} is empty; give its letters"
     advice = odd_letter(sequence, int(np.argmin(patterns[number].masks)))
     if name != sequence and len(name) > 3 and letter_masks([name]).all():
         advice += "; or are its columns exchanged? The name comes first"
-    elif ": line 1: " in where(number) and advice.endswith(("or N", "RNA")):
+    elif rows[number].line == 1 and advice.endswith(("or N", "RNA")):
         advice += "; a line that is no pattern starts with '#'"
         if name != sequence and in_columns:
             advice += ", and --column names the sequences of a table that has a header"
@@ -213,7 +201,7 @@ def _fault(patterns: PatternSet, where: Callable[[int], str], in_columns: bool) 
 
 
 class Row(NamedTuple):
-    """A pattern of a file, and the number of its line; 0 where messages leave it out."""
+    """A pattern as it is given, and the number of its line; 0 where messages leave it out."""
 
     name: str
     sequence: str
@@ -223,42 +211,39 @@ class Row(NamedTuple):
 def cells_of(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the cells of each line that is neither blank nor a comment."""
     for number, line in enumerate(lines, 1):
-        if line.strip() and not line.startswith(COMMENTS):
+        if not is_comment(line):
             yield number, [cell.strip() for cell in line.split("\t")]
 
 
 def rows_of(lines: list[str], label: str) -> Iterator[Row]:
-    """The Rows of FASTA, of BED with sequences, or of text with a pattern a line."""
-    for first, cells in cells_of(lines):
-        if cells[0].startswith(">"):
-            return _fasta_rows(lines[first - 1 :], label, first)
-        return (_bed_rows if is_bed(cells) else _plain_rows)(lines, label)
-    return iter(())
+    """The Rows of FASTA, or of lines of BED with sequences or of a pattern each."""
+    is_fasta = any(cells[0].startswith(">") for _, cells in islice(cells_of(lines), 1))
+    return (_fasta_rows if is_fasta else _line_rows)(lines, label)
 
 
-def _fasta_rows(lines: list[str], label: str, first: int) -> Iterator[Row]:
-    """first: the number of the first line, a header."""
+def _fasta_rows(lines: list[str], label: str) -> Iterator[Row]:
     headers = [at for at, line in enumerate(lines) if line.startswith(">")]
-    for count, (at, end) in enumerate(zip(headers, [*headers[1:], len(lines)], strict=True), 1):
-        name = first_word(lines[at][1:])
-        sequence = "".join(map(str.rstrip, lines[at + 1 : end])).replace(" ", "")
+    names = names_of([lines[at][1:].encode("utf-8", "surrogateescape") for at in headers])
+    ends = [*headers[1:], len(lines)]
+    for count, (name, at, end) in enumerate(zip(names, headers, ends, strict=True), 1):
+        sequence = "".join("".join(lines[at + 1 : end]).split())
         if not sequence:
-            raise InputError(
-                f"{label}: line {at + first}: pattern "
-                + (f"'{shown(name)}' is empty; give its letters" if name else "")
-                + (f"{count} has neither a name nor letters" if not name else "")
-            )
+            which = f"'{shown(name)}'" if name else f"{count}, without a name,"
+            raise InputError(f"{label}: line {at + 1}: pattern {which} is empty; give its letters")
         yield Row(name, sequence)
 
 
-def _plain_rows(lines: list[str], label: str) -> Iterator[Row]:
+def _line_rows(lines: list[str], label: str) -> Iterator[Row]:
     for number, cells in cells_of(lines):
-        if len(cells) > 2:
+        if is_bed(cells):
+            yield Row(cells[_BED_NAME], cells[BED_SEQUENCE], number)
+        elif len(cells) <= 2:
+            yield Row(cells[0] if len(cells) > 1 else "", cells[-1], number)
+        else:
             raise InputError(
-                f"{label}: line {number} has {len(cells)} columns; "
-                "write SEQUENCE, or NAME, a tab and SEQUENCE, or name a column by --column"
+                f"{label}: line {number} has {len(cells)} columns; write SEQUENCE, or NAME, a tab "
+                "and SEQUENCE, or BED with the sequence in column 7, or name a column by --column"
             )
-        yield Row(cells[0] if len(cells) > 1 else "", cells[-1], number)
 
 
 def is_bed(cells: list[str]) -> bool:
@@ -268,17 +253,6 @@ def is_bed(cells: list[str]) -> bool:
         and all(cell.isdecimal() for cell in cells[1:3])
         and cells[_BED_STRAND] in ("+", "-", ".")
     )
-
-
-def _bed_rows(lines: list[str], label: str) -> Iterator[Row]:
-    """The name is the fourth column, the sequence the seventh."""
-    for number, cells in cells_of(lines):
-        if not is_bed(cells):
-            raise InputError(
-                f"{label}: line {number} is not like the lines before it: BED with a sequence in "
-                "column 7; complete the line, or leave it out"
-            )
-        yield Row(cells[_BED_NAME], cells[BED_SEQUENCE], number)
 
 
 def _column_rows(lines: list[str], label: str, column: str) -> Iterator[Row]:

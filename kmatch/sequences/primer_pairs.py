@@ -10,9 +10,8 @@ import numpy as np
 from kmatch.arrays import Bools, Bytes, Ints, Longs
 from kmatch.errors import InputError, counted, listed, shown, warn
 from kmatch.sequences.alphabet import IUPAC
-from kmatch.sequences.files import StrPath, label_of, read_lines
+from kmatch.sequences.files import StrPath, is_comment, label_of, read_lines
 from kmatch.sequences.patterns import (
-    COMMENTS,
     PatternSet,
     Row,
     cells_of,
@@ -87,13 +86,11 @@ class PrimerPairs:
 
 
 class _Primer(NamedTuple):
-    """A primer as it is given; pair: the number of its pair; where: how messages of it begin."""
+    """A primer as it is given; pair: the number of its pair."""
 
     pair: int
     role: int
-    name: str
-    sequence: str
-    where: str = ""
+    row: Row
 
 
 def load_pairs(given: PairsGiven | PrimerPairs) -> PrimerPairs:
@@ -125,14 +122,9 @@ def load_pairs(given: PairsGiven | PrimerPairs) -> PrimerPairs:
     return _pairs(primers, list(given))
 
 
-def _pairs(primers: list[_Primer], names: list[str]) -> PrimerPairs:
-    """The PrimerPairs of primers; names: of their pairs."""
-    panel = checked_patterns(
-        [primer.name for primer in primers],
-        [primer.sequence for primer in primers],
-        lambda number: primers[number].where,
-        in_columns=False,
-    )
+def _pairs(primers: list[_Primer], names: list[str], label: str = "") -> PrimerPairs:
+    """The PrimerPairs of primers; names: of their pairs; label: of their file."""
+    panel = checked_patterns([primer.row for primer in primers], label, in_columns=False)
     pair = np.array([primer.pair for primer in primers], np.int64)
     role = np.array([primer.role for primer in primers], np.uint8)
     order = np.lexsort((role, pair))
@@ -142,7 +134,7 @@ def _pairs(primers: list[_Primer], names: list[str]) -> PrimerPairs:
     return pairs
 
 
-def _of_pair(number: int, name: str, sides: Sequence[Side], where: str = "") -> Iterator[_Primer]:
+def _of_pair(number: int, name: str, sides: Sequence[Side], line: int = 0) -> Iterator[_Primer]:
     """The primers of a pair, whose sides are alternates."""
     for role, side in enumerate(sides):
         alternates = [side] if isinstance(side, str) or not isinstance(side, Iterable) else side
@@ -150,25 +142,19 @@ def _of_pair(number: int, name: str, sides: Sequence[Side], where: str = "") -> 
             if not isinstance(sequence, str):
                 raise InputError(f"a primer of '{shown(name)}' is {sequence!r}; sequences are str")
             of = f"{name}_{'FRP'[role]}" + (f"_alt{alternate}" if alternate else "")
-            yield _Primer(number, role, of, sequence, where)
-
-
-def _first_cells(lines: list[str]) -> list[str]:
-    """The cells of the first line that is neither blank nor a comment."""
-    return next((cells for _, cells in cells_of(lines)), [""])
+            yield _Primer(number, role, Row(of, sequence, line))
 
 
 def _read(path: StrPath) -> PrimerPairs:
     """The primers of a file: a pair a line, FASTA, or BED as primer schemes have it."""
-    lines, label = read_lines(path, "primers"), label_of(path)
-    fasta = _first_cells(lines)[0].startswith(">")
-    if not fasta:  # blanks may part columns
-        lines = [
-            line if "\t" in line or line.startswith(COMMENTS) else "\t".join(line.split())
-            for line in lines
-        ]
-    if fasta or is_bed(_first_cells(lines)):
-        primers, names = _by_name(rows_of(lines, label), label)
+    label = label_of(path)
+    lines = [  # of which blanks may part columns
+        line if "\t" in line or is_comment(line) else "\t".join(line.split())
+        for line in read_lines(path, "primers")
+    ]
+    first = next((cells for _, cells in cells_of(lines)), [""])
+    if first[0].startswith(">") or is_bed(first):
+        primers, names = _by_name(rows_of(lines, label))
     else:
         primers, names = _by_line(lines, label)
     if not primers:
@@ -176,7 +162,7 @@ def _read(path: StrPath) -> PrimerPairs:
             f"{label}: no primers; write NAME, a tab, FORWARD, a tab and REVERSE a line, or "
             "give FASTA"
         )
-    return _pairs(primers, names)
+    return _pairs(primers, names, label)
 
 
 def role_of(name: str) -> tuple[str, int] | None:
@@ -185,14 +171,12 @@ def role_of(name: str) -> tuple[str, int] | None:
     return found and (found[1], _ROLES.get((found[2] or found[3]).upper(), REVERSE))
 
 
-def _by_name(rows: Iterable[Row], label: str) -> tuple[list[_Primer], list[str]]:
+def _by_name(rows: Iterable[Row]) -> tuple[list[_Primer], list[str]]:
     """Primers whose names say which pair they belong to; another name is a pair's own."""
     primers, numbers = [], dict[str, int]()
-    for name, sequence, line in rows:
-        pair, role = role_of(name) or (name, FORWARD)
-        number = numbers.setdefault(pair, len(numbers))
-        where = f"{label}: line {line}: " if line else f"{label}: "
-        primers.append(_Primer(number, role, name, sequence, where))
+    for row in rows:
+        pair, role = role_of(row.name) or (row.name, FORWARD)
+        primers.append(_Primer(numbers.setdefault(pair, len(numbers)), role, row))
     return primers, list(numbers)
 
 
@@ -201,17 +185,16 @@ def _by_line(lines: list[str], label: str) -> tuple[list[_Primer], list[str]]:
     primers: list[_Primer] = []
     names: list[str] = []
     for row, (number, fields) in enumerate(cells_of(lines)):
-        where = f"{label}: line {number}"
         if row == 0 and _is_header(fields):
             continue
         if len(fields) not in (3, 4):
             raise InputError(
-                f"{where} has {counted(len(fields), 'column')}; write NAME, a "
+                f"{label}: line {number} has {counted(len(fields), 'column')}; write NAME, a "
                 "tab, FORWARD, a tab and REVERSE, and if there is one a tab and PROBE, or BED with "
                 "the sequence in column 7"
             )
         sides = fields[1:] if fields[-1] else fields[1:3]  # a probe may be empty
-        primers += _of_pair(len(names), fields[0], sides, f"{where}: ")
+        primers += _of_pair(len(names), fields[0], sides, number)
         names.append(fields[0])
     return primers, names
 

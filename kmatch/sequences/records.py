@@ -1,6 +1,5 @@
 """Records of a genome, singly or many together, and their names."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, pairwise
 from typing import Any, NamedTuple, Protocol
@@ -17,7 +16,6 @@ MOST = 1 << 14  # records of a Stretch
 
 # Is called with the bytes read so far and those of the whole file; None where either is unknown.
 Progress = Callable[[int | None, int | None], object]
-_WORD = re.compile("[^ \t\v\f\r\n]+")
 
 
 class Letters(Protocol):
@@ -120,12 +118,6 @@ def whole_records(stretches: Iterable[Stretch]) -> Iterator[Record]:
     """Yield the whole Records of an iterable of Stretches."""
     for stretch in whole_stretches(stretches):
         yield from stretch.each()
-
-
-def first_word(title: str) -> str:
-    """The name in a header, up to the first ASCII blank; names may contain other blanks."""
-    found = _WORD.search(title)
-    return found[0] if found else ""
 
 
 def clean_names(names: list[str]) -> tuple[list[str], int | None]:
