@@ -6,7 +6,7 @@ Mismatch counters are bit-sliced and kept complemented, because the text planes 
 is no longer live.
 
 A tuple (live, ones, twos, fours, eights) holds vectors of lanes; `kept` is the number of the
-counter's bits in use. With kept = BEYOND there are more than four, and the tuple holds the carry of
+counter's bits in use. With kept = BEYOND there are four or more, and the tuple holds the carry of
 the eights, for `ripple`, instead of the live plane.
 """
 
@@ -32,7 +32,7 @@ from kmatch.engine.geometry import Text
 from kmatch.engine.workers_kernels import next_item
 from kmatch.jit.kernels import inlined, kernel
 
-BEYOND = 5
+BEYOND = 4
 
 
 class Counter(NamedTuple):
@@ -204,9 +204,7 @@ def _make_seek(kept):
     return seek
 
 
-_seek_1, _seek_2, _seek_3, _seek_4, _seek_beyond = (
-    _make_seek(kept) for kept in (1, 2, 3, 4, BEYOND)
-)
+_seek_1, _seek_2, _seek_3, _seek_beyond = (_make_seek(kept) for kept in (1, 2, 3, BEYOND))
 
 
 @kernel
@@ -217,8 +215,6 @@ def _seek(planes, at, last, offsets, query, counter, counts):
         return _seek_2(planes, at, last, offsets, query, counter, counts)
     if counter.bits == 3:
         return _seek_3(planes, at, last, offsets, query, counter, counts)
-    if counter.bits == 4:
-        return _seek_4(planes, at, last, offsets, query, counter, counts)
     return _seek_beyond(planes, at, last, offsets, query, counter, counts)
 
 

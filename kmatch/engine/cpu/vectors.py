@@ -144,19 +144,17 @@ def _of_word(operation, kind):
     return operate
 
 
-def _count_zeros(builder, word):
-    return builder.cttz(word, ir.Constant(ir.IntType(1), 1))
+_UNDEFINED = ir.Constant(ir.IntType(1), 1)  # what counts zeros may give anything where all are
 
-
-lowest = _of_word(_count_zeros, types.int64)  # number of the lowest set bit, of which there is one
+lowest = _of_word(  # number of the lowest set bit, of which there is one
+    lambda builder, word: builder.cttz(word, _UNDEFINED), types.int64
+)
 highest = _of_word(
-    lambda builder, word: builder.sub(
-        ir.Constant(word.type, 63), builder.ctlz(word, ir.Constant(ir.IntType(1), 1))
-    ),
+    lambda builder, word: builder.sub(ir.Constant(word.type, 63), builder.ctlz(word, _UNDEFINED)),
     types.int64,
 )
-popcount = _of_word(lambda builder, word: builder.ctpop(word), types.int64)
-reverse_bits = _of_word(lambda builder, word: builder.bitreverse(word), types.uint64)
+popcount = _of_word(ir.IRBuilder.ctpop, types.int64)
+reverse_bits = _of_word(ir.IRBuilder.bitreverse, types.uint64)
 
 
 def _items(context, builder, signature, arguments):
@@ -206,37 +204,45 @@ def word_at(row, at):
     return row[w] >> shift | row[w + 1] << ONE << (np.uint64(63) - shift)
 
 
-def binary(name):
-    """A function of two vectors: an instruction of LLVM, by its name in llvmlite."""
+def _unary(operation):
+    """A function of a vector: operation(builder, vector) gives another."""
+
+    @intrinsic
+    def operate(typingctx, value):
+        def build(context, builder, signature, arguments):
+            return operation(builder, *arguments)
+
+        return value(value), build
+
+    return operate
+
+
+def _binary(operation):
+    """The same of two vectors."""
 
     @intrinsic
     def operate(typingctx, left, right):
         def build(context, builder, signature, arguments):
-            return getattr(builder, name)(*arguments)
+            return operation(builder, *arguments)
 
         return left(left, right), build
 
     return operate
 
 
-@intrinsic
-def _not(typingctx, value):
-    def build(context, builder, signature, arguments):
-        return builder.not_(arguments[0])
+def _overload(operator_of_two, operation):
+    function = _binary(operation)
 
-    return value(value), build
-
-
-def _overload(operation, function):
-    @overload(operation)
+    @overload(operator_of_two)
     def choose(left, right):
         if isinstance(left, Vector) and left == right:
             return lambda left, right: function(left, right)
 
 
-_overload(operator.and_, binary("and_"))
-_overload(operator.or_, binary("or_"))
-_overload(operator.xor, binary("xor"))
+_overload(operator.and_, ir.IRBuilder.and_)
+_overload(operator.or_, ir.IRBuilder.or_)
+_overload(operator.xor, ir.IRBuilder.xor)
+_not = _unary(ir.IRBuilder.not_)
 
 
 @overload(operator.invert)
@@ -253,24 +259,24 @@ def aligned(words):
     return array[skip : skip + words]
 
 
-plus, minus = binary("add"), binary("sub")
-
-up, down = binary("shl"), binary("lshr")  # shift words by fewer than 64 bits
-
-
-def _chooser(sign):
-    @intrinsic
-    def choose(typingctx, left, right):
-        def build(context, builder, signature, arguments):
-            first = builder.icmp_unsigned(sign, *arguments)
-            return builder.select(first, *arguments)
-
-        return left(left, right), build
-
-    return choose
+def _chosen(sign):
+    return lambda builder, left, right: builder.select(
+        builder.icmp_unsigned(sign, left, right), left, right
+    )
 
 
-larger, smaller = _chooser(">"), _chooser("<")
+def _count_zeros(builder, vector):
+    kind = ir.FunctionType(vector.type, [vector.type, _UNDEFINED.type])
+    name = f"llvm.cttz.v{vector.type.count}i64"
+    return builder.call(
+        cgutils.get_or_insert_function(builder.module, kind, name), [vector, _UNDEFINED]
+    )
+
+
+plus, minus = _binary(ir.IRBuilder.add), _binary(ir.IRBuilder.sub)
+up, down = _binary(ir.IRBuilder.shl), _binary(ir.IRBuilder.lshr)  # by fewer than 64 bits
+larger, smaller = _binary(_chosen(">")), _binary(_chosen("<"))
+trailing_zeros = _unary(_count_zeros)  # of each word, of which none may be zero
 
 
 @intrinsic
@@ -282,17 +288,3 @@ def where_equal(typingctx, left, right, same, other):
         return builder.select(builder.icmp_unsigned("==", left, right), same, other)
 
     return left(left, right, same, other), build
-
-
-@intrinsic
-def trailing_zeros(typingctx, value):
-    """The number of the lowest set bit of each word, of which none may be zero."""
-
-    def build(context, builder, signature, arguments):
-        vector, flag = arguments[0].type, ir.IntType(1)
-        kind = ir.FunctionType(vector, [vector, flag])
-        name = f"llvm.cttz.v{signature.args[0].words}i64"
-        function = cgutils.get_or_insert_function(builder.module, kind, name)
-        return builder.call(function, [arguments[0], ir.Constant(flag, 1)])
-
-    return value(value), build
