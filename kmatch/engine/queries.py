@@ -12,8 +12,6 @@ from kmatch.arrays import (
     Longs,
     Planes,
     Table,
-    Words,
-    bounds_of,
     look_up,
     offsets_in_rows,
 )
@@ -109,20 +107,6 @@ def reading_arrays(masks: Bytes, begins: Longs, backward: Bytes) -> ReadingArray
     return ReadingArrays(plane_of, begins, backward, planes)
 
 
-MASKS = 9  # text masks: 0 (nothing), 1, 2, 4, 8
-
-
-class Profile(NamedTuple):
-    """For each text letter the letters of Q queries that match it, a bit a row.
-
-    table: uint64, with block b of 64 rows of query q, which has ⌈m / 64⌉ blocks, for text mask x
-    (0, 1, 2, 4 or 8) at begins[q] + x·blocks + b; begins: int64[Q+1].
-    """
-
-    table: Words
-    begins: Longs
-
-
 class DifferenceQuery(NamedTuple):
     """Q queries within their limits.
 
@@ -133,7 +117,6 @@ class DifferenceQuery(NamedTuple):
     reading: ReadingArrays
     limits: Longs
     k: int
-    profile: Profile
     reach: int
 
     @property
@@ -145,18 +128,4 @@ class DifferenceQuery(NamedTuple):
 def difference_query(reading: ReadingArrays, limits: Longs) -> DifferenceQuery:
     """The DifferenceQuery of queries and the k of each, int64[Q]."""
     reach = int((np.diff(reading.begins) + limits).max())
-    return DifferenceQuery(reading, limits, int(limits.max()), _profile_of(reading), reach)
-
-
-def _profile_of(reading: ReadingArrays) -> Profile:
-    lengths = np.diff(reading.begins)
-    blocks = -(-lengths // 64)
-    firsts, begins = bounds_of(blocks), bounds_of(MASKS * blocks)
-    padded = np.zeros(64 * firsts[-1], np.uint8)
-    place = offsets_in_rows(reading.begins) + np.repeat(64 * firsts[:-1], lengths)
-    padded[place] = reading.bases[reading.letters]
-    table, step = np.zeros(begins[-1], np.uint64), np.repeat(blocks, blocks)
-    at = offsets_in_rows(firsts) + np.repeat(begins[:-1], blocks)
-    for base in range(4):
-        table[at + (step << base)] = np.packbits(padded >> base & 1, bitorder="little").view("<u8")
-    return Profile(table, begins)
+    return DifferenceQuery(reading, limits, int(limits.max()), reach)

@@ -198,27 +198,6 @@ def _search_rows(text, reading, query, rows, limit, writer):
 
 
 @kernel
-def _around(text, reading, query, rows, limit):
-    """The rows in which all hits end that hold a piece which begins in some rows of any lane.
-
-    The filter of other rows does not find these. They may end in neighbouring rows, in the lane
-    before or after and, if the rows are the last of a lane, in the halo. Returns the first row, and
-    the last of the rows from there and of those from row 0.
-    """
-    _, words, lane_rows, plane_words = text
-    first, last = rows
-    reach = reading.begins[query + 1] - reading.begins[query] + limit
-    shift = 0 if reading.backward[query] else plane_words // words - lane_rows
-    low = first - shift - reach
-    high = (lane_rows if last == lane_rows else last - shift) + reach
-    if high - low >= lane_rows:
-        return 0, lane_rows, 0
-    begin = low % lane_rows
-    end = begin + high - low
-    return begin, min(end, lane_rows), end - lane_rows
-
-
-@kernel
 def scan_edit(work, text, search, budgets, parts, buffer):
     """Find every anchored end of each query within its limit.
 
@@ -234,19 +213,14 @@ def scan_edit(work, text, search, budgets, parts, buffer):
     item = next_item(work)
     while item >= 0:
         part, query = item // queries, item % queries
-        first, last = rows * part // parts, rows * (part + 1) // parts
-        beyond = 0
+        here, filtered = (rows * part // parts, rows * (part + 1) // parts), False
         limit = search.limits[query]
         if budgets[query] > 0:
             # A lone hit has k + 1 survivors at the most.
-            most, here = limit + 1 + budgets[query] * (last - first) // rows, (first, last)
-            if filter_rows(text, here, search, query, most, memory, writer):
-                last = first
-            else:
-                first, last, beyond = _around(text, search.reading, query, here, limit)
-        while first < last:
-            _search_rows(text, search.reading, query, (first, last), limit, writer)
-            first, last, beyond = 0, beyond, 0
+            most = limit + 1 + budgets[query] * (here[1] - here[0]) // rows
+            filtered = filter_rows(text, here, search, query, most, memory, writer)
+        if not filtered:
+            _search_rows(text, search.reading, query, here, limit, writer)
         give_up(work, writer)
         item = next_item(work)
     leave(buffer, slot)
