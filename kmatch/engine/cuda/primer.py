@@ -2,8 +2,8 @@
 
 Bounds only grow, and high ones spare work: a small piece of the background comes first and raises
 them for the rest. Each piece is taken down a number of rows. Columns with a lane alive below these
-rows are taken again, down twice as many rows with a longer warm-up, together with the columns to
-their right, in the next piece too, that their alignments can reach. The kernel is in
+rows are taken again in the end, down twice as many rows with a longer warm-up, together with the
+columns to their right that their alignments can reach. The kernel is in
 `kmatch.engine.cuda.primer_tile`.
 
 Units of work say which columns of a background are taken past which tile of starts. They are
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Ints, Longs
+from kmatch.arrays import Bytes, Ints, Longs, distinct
 from kmatch.engine.cpu.primer import target_planes
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.device import Gpu
@@ -33,7 +33,7 @@ from kmatch.engine.cuda.primer_tile import (
     stretch_of,
 )
 from kmatch.engine.cuda.recurrence import COLUMNS, counter_bits
-from kmatch.engine.types import FRESH, UNKNOWN, Starts, part_of
+from kmatch.engine.types import FRESH, UNKNOWN, Starts
 
 HEIGHT = 16  # rows of a strip
 BITS = (6, 8, 10, 12, 14)  # of counters, up to those of 10,000 letters
@@ -67,14 +67,16 @@ def extend_primers(
     if not (bounds <= limits).any():
         return 0
     search = Extension(gpu, starts, group_columns(columns), k)
-    for begin, end in search.pieces(bounds):
-        rows, alive = search.extend(begin, end, bounds)
-        settle(limits, bounds)
-        for tile in np.unique(alive[:, 0]).tolist():
-            search.leave(deeper, tile, rows, alive[alive[:, 0] == tile, 1:], starts)
-            settle(limits, bounds)
+    alive = []
+    for begin, end in search.pieces():
+        alive.append(search.extend(begin, end))
         if on_progress:
             on_progress(end / len(search.letters))
+    rows, units = search.extend_further(np.concatenate(alive))
+    if len(units):
+        deep = (bounds > rows) & (bounds <= limits)
+        deeper(starts._replace(limits=np.where(deep, limits, NO_LIMIT)), columns, k)
+        settle(limits, bounds)
     return search.cells
 
 
@@ -105,108 +107,65 @@ def settle(limits: Longs, bounds: Longs) -> None:
 
 
 class Extension:
-    """A target and a background on the GPU; cells: that were computed so far; ends: the limits of
-    whole tiles."""
+    """A target and a background on the GPU; cells: that were computed so far."""
 
     def __init__(self, gpu: Gpu, starts: Starts, letters: Bytes, k: int) -> None:
-        target, self._limits = starts.masks, starts.limits
+        target, self._limits, self._bounds = starts.masks, starts.limits, starts.bounds
         self.letters, self.cells = letters, 0
         self._gpu, self._k = gpu, k
         self._lanes = 64 * WIDTH
         self._tiles = -(-len(target) // self._lanes)
-        self._first = ROWS * k + MORE
-        self._deepest = max(DEEPEST, self._first)
+        first = ROWS * k + MORE
+        self._rows = _up(min(first, self._last()), HEIGHT)  # that all pieces are taken down
+        self._deepest = max(DEEPEST, first)
         rest = self._tiles * self._lanes - len(target)
         text = target_planes(target, rest + self._deepest + HEIGHT)
         self._plane_words = text.shape[1]
         self._text = self._copy(text.reshape(-1))
         self._columns = self._copy(letters.view(np.uint32))
-        self.ends = self._copy(self._whole_tiles(self._limits, NO_LIMIT))
+        self._ends = self._copy(self._whole_tiles(self._limits, NO_LIMIT))
         self._deltas = driver.empty(1, np.uint64, gpu.stream)
         self._memory = int(driver.memory()[0] * MEMORY_SHARE) // 8  # words
         self._resident = BLOCKS * driver.multiprocessors()
-        self._reached: list[Longs] = []  # for every depth, see `further_units`
+        self._fewest = FEWEST * driver.multiprocessors()
 
-    def pieces(self, bounds: Longs) -> Iterator[tuple[int, int]]:
+    def _last(self) -> int:
+        """The largest limit of an open start, 0 where none is open."""
+        return int(self._limits[self._bounds <= self._limits].max(initial=0))
+
+    def pieces(self) -> Iterator[tuple[int, int]]:
         """Yield the columns (begin, end) of the next piece, as long as a start is open."""
-        begin, seed = 0, max(len(self.letters) // SEED, self._warm(self._first))
-        while begin < len(self.letters) and (bounds <= self._limits).any():
-            rows = int(bounds[bounds <= self._limits].sum())
+        begin, seed = 0, max(len(self.letters) // SEED, self._warm(self._rows))
+        while begin < len(self.letters) and self._last():
+            rows = int(self._bounds[self._bounds <= self._limits].sum())
             most = max(LAUNCH_CELLS * driver.multiprocessors() // rows, 1)
             size = _up(min(max(begin * GROWTH, seed), most), COLUMNS)
             end = min(begin + size, len(self.letters))
             yield begin, end
             begin = end
 
-    def extend(self, begin: int, end: int, bounds: Longs) -> tuple[int, Longs]:
-        """Raise the bounds by a piece of the columns; returns the rows that it was taken down, and
-        the units alive below them."""
-        limits = self._whole_tiles(self._limits, NO_LIMIT)
-        open_bounds = self._whole_tiles(bounds, NO_BOUND)
-        raised = self._copy(open_bounds)
-        open_bounds[open_bounds > limits] = 0
-        last = int(limits[open_bounds > 0].max())
-        by_tile = open_bounds.reshape(self._tiles, self._lanes).max(axis=1)
-        tiles = np.flatnonzero(by_tile)
-        rows = most_rows = _up(min(self._first, last), HEIGHT)
-        warm = self._warm(rows)
-        span = self._span((end - begin) * len(tiles), warm)
-        fewest = FEWEST * driver.multiprocessors()
+    def extend(self, begin: int, end: int) -> Longs:
+        """Raise the bounds by a piece of the columns; returns the units alive below its rows."""
+        tiles = distinct(np.flatnonzero(self._bounds <= self._limits) // self._lanes)
+        span = self._span((end - begin) * len(tiles), self._warm(self._rows))
         whole = np.stack([tiles, 0 * tiles + begin, 0 * tiles + end], axis=1)
-        units = cut_units(whole, span, fewest)
-        passed = depth = 0
-        while True:
-            alive = self.launch(most_rows, rows, passed, units, raised)
-            reached = self._reach(depth, alive)
-            if 2 * rows > self._deepest or rows >= last:
-                break
-            warm = self._warm(rows)
-            units = further_units(alive, tiles, reached, warm, begin, end)
-            units = cut_units(units, span + warm, fewest)
-            passed, depth = rows, depth + 1
-            most_rows = _up(min(last, self._deepest), HEIGHT)
-            rows = _up(min(2 * rows, last), HEIGHT)
-        found = raised.copy_to_host(stream=self._gpu.stream)
-        self._gpu.stream.synchronize()
-        bounds[:] = found[: len(bounds)]
-        return rows, alive
+        units = cut_units(whole, span, self._fewest)
+        return self.launch(self._rows, self._rows, 0, units)
 
-    def _reach(self, depth: int, alive: Longs) -> Longs:
-        """Note where the units that are alive at a depth end; returns what was noted before."""
-        if depth == len(self._reached):
-            self._reached.append(np.full(self._tiles, NEVER))
-        before = self._reached[depth].copy()
-        np.maximum.at(self._reached[depth], alive[:, 0], alive[:, 2])
-        return before
+    def extend_further(self, units: Longs) -> tuple[int, Longs]:
+        """Take the units alive below the rows of all pieces further down; returns the rows that
+        they were taken down, and the units alive below these."""
+        rows, last = self._rows, self._last()
+        while len(units) and 2 * rows <= self._deepest and rows < last:
+            # An alignment moves right by no more columns than these rows have for their warm-up.
+            units = merged(units, self._warm(rows), len(self.letters))
+            passed, rows = rows, _up(min(2 * rows, last), HEIGHT)
+            units = cut_units(units, MOST * self._warm(rows), self._fewest)
+            units = self.launch(_up(min(last, self._deepest), HEIGHT), rows, passed, units)
+        return rows, units
 
-    def leave(self, deeper: Deeper, tile: int, rows: int, alive: Longs, starts: Starts) -> None:
-        """Let the CPU raise the bounds below the deepest row of one tile.
-
-        alive: int64[n, 2], the columns past which it is alive there. Alignments go on to the right
-        as far as the starts' limits allow.
-        """
-        first, (_, _, limits, bounds) = tile * self._lanes, starts
-        own = np.arange(first, min(first + self._lanes, len(bounds)))
-        chosen = own[(bounds[own] > rows) & (bounds[own] <= limits[own])]
-        if not len(chosen):
-            return
-        part = part_of(starts, first, int(chosen[-1]) + 1)
-        others = np.ones(len(part.bounds), bool)
-        others[chosen - first] = False
-        part.limits[others], part.bounds[others] = NO_LIMIT, NO_BOUND
-        further = int(limits[chosen].max()) - rows + self._k
-        begins = np.maximum(alive[:, 0] - self._warm(rows), 0)
-        columns = [
-            np.append(np.uint8(FRESH), self.letters[begin : end + further])
-            for begin, end in zip(begins.tolist(), alive[:, 1].tolist(), strict=True)
-        ]
-        deeper(part, np.concatenate(columns), self._k)
-        bounds[chosen] = np.maximum(bounds[chosen], part.bounds[chosen - first])
-
-    def launch(
-        self, most_rows: int, rows: int, passed: int, units: Longs, bounds: DeviceArray
-    ) -> Longs:
-        """Take units down some rows; returns those that are alive below them.
+    def launch(self, most_rows: int, rows: int, passed: int, units: Longs) -> Longs:
+        """Raise the bounds by units taken down some rows; returns those that are alive below them.
 
         most_rows: the most that this kernel ever takes; passed: see Shape.
         """
@@ -222,6 +181,7 @@ class Extension:
             if len(self._deltas) < blocks * words:
                 self._deltas = None
                 self._deltas = self._gpu.array(blocks * words)
+        bounds = self._copy(self._whole_tiles(self._bounds, NO_BOUND))
         waiting = driver.empty(len(units), np.int32, stream)
         tally = self._copy(np.zeros(3, np.int64))
         reach = self._copy(np.full((len(units), 2), [-NEVER, NEVER]))
@@ -229,7 +189,7 @@ class Extension:
         kernel[blocks, STRETCHES * WIDTH, stream](
             self._text,
             self._columns,
-            self.ends,
+            self._ends,
             bounds,
             self._copy(units),
             Shape(self._plane_words, stretch, warm, self._k, strips, passed),
@@ -238,8 +198,10 @@ class Extension:
             reach,
             tally,
         )
-        counts = tally.copy_to_host(stream=stream)
+        counts, raised = tally.copy_to_host(stream=stream), bounds.copy_to_host(stream=stream)
         stream.synchronize()
+        self._bounds[:] = raised[: len(self._bounds)]
+        settle(self._limits, self._bounds)
         self.cells += int(counts[CELLS]) * HEIGHT * self._lanes
         if not counts[WAITING]:
             return units[:0]
@@ -285,31 +247,16 @@ def alive_units(units: Longs, numbers: Longs, reached: Longs) -> Longs:
     return alive[alive[:, 1] < alive[:, 2]]
 
 
-def further_units(
-    alive: Longs, tiles: Longs, reached: Longs, warm: int, begin: int, end: int
-) -> Longs:
-    """The units of columns begin … end−1 to take down further rows, at most twice as many, uncut.
-
-    alive: the units alive below the rows taken before, with a warm-up of `warm` columns; tiles:
-    those that are open; reached: int64 of every tile, the end of the last columns before `begin`
-    that were alive below these rows, or NEVER. Further down an alignment moves right by no more
-    columns than the warm-up has, so as many are added.
-    """
-    before = reached[tiles]
-    before = np.stack([tiles, np.full(len(tiles), begin), before], axis=1)[before + warm > begin]
-    units = np.concatenate([alive, before])
-    units[:, 2] = np.minimum(units[:, 2] + warm, end)
-    return _merged(units, end)
-
-
-def _merged(units: Longs, end: int) -> Longs:
-    """The same units with those that touch made one; none ends after `end`."""
-    tile, first, last = (units + units[:, :1] * [0, end + 1, end + 1]).T
+def merged(units: Longs, more: int, end: int) -> Longs:
+    """Units of so many more columns to the right, which none ends beyond, with those that touch
+    made one."""
+    tile, first, last = units.T
+    first, last = first + tile * (end + 1), np.minimum(last + more, end) + tile * (end + 1)
     order = np.argsort(first, kind="stable")
     last = np.maximum.accumulate(last[order])
-    apart = np.append(True, first[order][1:] > last[:-1])[: len(units)]
+    apart = np.append(True, first[order][1:] > last[:-1])
     begins = order[apart]
-    ends = np.append(np.flatnonzero(apart)[1:], len(units))[: len(begins)] - 1
+    ends = np.append(np.flatnonzero(apart)[1:], len(units)) - 1
     tile = tile[begins]
     return np.stack([tile, units[begins, 1], last[ends] - tile * (end + 1)], axis=1)
 
