@@ -24,6 +24,7 @@ from kmatch.jit.entries import entry
 from kmatch.threads import kernel_threads
 
 pack = entry("kmatch.engine.cpu.pack:pack", tuple[Longs, Bytes, Text])
+add_sets = entry("kmatch.engine.cpu.pack:add_sets", tuple[Bytes, Longs, Text])
 
 Result = TypeVar("Result")
 
@@ -102,15 +103,9 @@ class Engine(ABC):
         letters: uint8[≥ 64·words·rows + halo + 64·(words + 1)], ASCII in any case, 0 beyond the
         text; text: with planes of at least 4·plane_words words, filled here.
         """
-        items = pack_items(text.words, text.plane_words)
-        self.workers.run(pack, items, letters, text)
-        planes = text.planes[: 4 * text.plane_words]
-        sets = np.flatnonzero(letters >= SET) if self.united else ()
-        for number, base in enumerate(b"ACGT") if len(sets) else ():
-            some, more = np.zeros_like(letters), text._replace(planes=np.empty_like(planes))
-            some[sets] = (letters[sets] >> number & 1) * np.uint8(base)
-            self.workers.run(pack, items, some, more)
-            planes |= more.planes
+        self.workers.run(pack, pack_items(text.words, text.plane_words), letters, text)
+        if self.united:
+            add_sets(letters, np.flatnonzero(letters >= SET), text)
 
     @abstractmethod
     def unite(self, text: Text, masks: Bytes) -> Text:

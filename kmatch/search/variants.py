@@ -22,14 +22,15 @@ from kmatch.search.panel import pattern_distances
 from kmatch.search.query import Query
 from kmatch.search.rules import load_pams
 from kmatch.search.search import Search, begin_search
+from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.files import check_readable, open_source
-from kmatch.sequences.records import Stretch
+from kmatch.sequences.records import Record, Stretch
 from kmatch.sequences.variants import FOREVER, Block, VariantReader, Variants, check_reference
 
 KEPT = 1 << 10  # lists of samples, of which hits of many patterns share one
 MARGIN = 1 << 9  # letters around sites that are searched with them, which leaves fewer records
-MASKS = np.zeros(256, np.uint8)  # of letters of a united text
-MASKS[LETTERS], MASKS[ord("U")] = np.arange(16), 8
+MASKS = encode_text(np.arange(256, dtype=np.uint8))  # of letters of a united text
+MASKS[LETTERS] = np.arange(16)
 FIELDS = b"sequence\tstart\tend\tallele\tothers\n"  # of the list of dense groups
 
 
@@ -70,7 +71,7 @@ class VariantSearch:
         given, regions, listed = self._given, self._search.regions, 0
         genome = self._search.genomes.genome(0)
         records = enumerate(genome.records())
-        number, name, letters, united = -1, "", NO_LETTERS, NO_LETTERS  # of the record at hand
+        number, record = -1, Record("", NO_LETTERS)
         listing = open_output(given.dense_groups or os.devnull)
         with open_source(given.vcf) as source, listing as log:
             lengths = dict(zip(genome.names, genome.lengths.tolist(), strict=True))
@@ -81,20 +82,17 @@ class VariantSearch:
             for block in reader.blocks(self._flank + 2):
                 if regions and block.record not in regions:
                     continue
-                while name != block.record:
-                    number, record = next(records, (-1, None))
-                    if record is None:
+                while record.name != block.record:
+                    number, record = next(records, (-1, record))
+                    if number < 0:
                         raise InputError(
                             f"{source.label}: line {block.lines[0]:,}: '{block.record}' "
                             "comes before others in the genome; sort both in one order"
                         )
-                    name = record.name
-                    if name == block.record:
-                        letters = np.asarray(record.letters)
-                        united = letters & np.uint8(0xDF)
+                letters = block.move_to(record.letters, self._flank + 2 * self._longest + MARGIN)
                 check_reference(block, letters, source.label)
                 parts = [no_hits()]
-                anchors, dense = self._anchors(block, united), np.zeros(len(block.site), np.bool_)
+                anchors, dense = self._anchors(block, letters), np.zeros(len(block.site), np.bool_)
                 around = haplotypes_of(block, anchors, self._flank, self._bulges, most, dense)
                 for haplotypes in around:
                     windows = Windows(block, haplotypes, letters, self._flank)
@@ -107,7 +105,8 @@ class VariantSearch:
                 commas = [each.count(",") for each in batch.made.variants] if batch.made else []
                 order = np.lexsort((commas, batch.pattern, batch.minus, batch.end, batch.start))
                 batch = batch.picked(order)
-                batch = replace(batch, record=batch.record + number, names={number: name})
+                batch = replace(batch, record=batch.record + number, names={number: record.name})
+                batch = replace(batch, start=batch.start + block.base, end=batch.end + block.base)
                 yield regions.inside(batch) if regions and len(batch) else batch
         if listed:
             warn(
@@ -116,15 +115,14 @@ class VariantSearch:
                 "these. --dense-groups FILE lists them, and --max-haplotypes raises the limit"
             )
 
-    def _anchors(self, block: Block, united: Bytes) -> Longs:
+    def _anchors(self, block: Block, letters: Bytes) -> Longs:
         """The rows of alleles that a hit of some haplotype may have, int64[n].
 
         One search finds a superset of these hits, in letters that stand for all those that single
-        letters of alleles replace: in the record, and around each other allele. Where two of these
-        may be in one hit, all alleles around count. united: the record in upper case, which gets
-        these letters.
+        letters of alleles replace: around sites, and around each other allele. Where two of these
+        may be in one hit, all alleles around count.
         """
-        most, removed = self._longest, block.end - block.start
+        most, removed, united = self._longest, block.end - block.start, letters.copy()
         single = (block.size == 1) & (removed == 1)
         made = np.frombuffer(block.letters, np.uint8)[bounds_of(block.size)[:-1][single]]
         for number, base in enumerate(b"ACGT"):
@@ -141,9 +139,12 @@ class VariantSearch:
             windows = Windows(block, others[:, None], united, most - 1)
             text = np.concatenate([text, windows.letters])
             bounds = np.concatenate([bounds, windows.bounds[1:] + bounds[-1]])
-        hits = self._search_in(text, bounds, self._every_end, False, united=True)
-        begin = np.append(low, np.maximum(block.start[others] - most + 1, 0))[hits.record]
-        shift = np.append(0 * low, np.abs(block.size - removed)[others])[hits.record]
+        # Hits across borders do no harm.
+        hits = self._search_in(text, bounds[[0, -1]], self._every_end, False, united=True)
+        at = self._anchored(hits.minus, hits.start, hits.end - 1)
+        row = np.searchsorted(bounds, at, "right") - 1
+        begin = np.append(low, np.maximum(block.start[others] - most + 1, 0))[row] - bounds[row]
+        shift = np.append(0 * low, np.abs(block.size - removed)[others])[row]
         first = begin - shift + np.minimum(hits.start, hits.end - most)
         last = begin + shift + np.maximum(hits.end, hits.start + most)
         # Other alleles of which two may be in a hit, and what is around them.

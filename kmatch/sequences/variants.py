@@ -13,6 +13,7 @@ import numpy as np
 from kmatch.arrays import Bytes, Words, bounds_of, gather
 from kmatch.errors import InputError, checked_count, listed, shown, warn
 from kmatch.sequences.files import Source, StrPath
+from kmatch.sequences.records import Letters
 
 BLOCK, SITES = 1 << 27, 1 << 17  # bytes of a block's copies, and its sites, about
 FOREVER = 1 << 62
@@ -74,7 +75,7 @@ class Block:
 
     def __init__(self, record: str, sites: list[Site]) -> None:
         self.lines, place, alleles, af, copies = zip(*sites, strict=True)
-        self.record, self.place = record, np.array([*place, FOREVER])
+        self.record, self.base, self.place = record, 0, np.array([*place, FOREVER])
         refs, self.alleles = [ref for ref, *_ in alleles], [*chain.from_iterable(alleles)]
         self.refs, self.bounds = b"".join(refs), bounds_of([*map(len, refs)])
         self.first = bounds_of([*map(len, alleles)])
@@ -90,6 +91,16 @@ class Block:
         self.behind = np.append(np.maximum.reduceat(self.end, self.first[:-1]), FOREVER)
         self.reach = np.maximum.accumulate(self.behind)
         self._part_alleles()
+
+    def move_to(self, letters: Letters, around: int) -> Bytes:
+        """The letters of the record from `around` before the first site to as many behind the last
+        one, which all places are in from now on."""
+        self.base = max(int(self.place[0]) - around, 0)
+        for places in (self.place, self.start, self.end, self.behind, self.reach):
+            places -= self.base
+        self.order -= 2 * self.base
+        last = int((self.place[:-1] + np.diff(self.bounds)).max())
+        return letters[self.base : self.base + last + around]
 
     def _part_alleles(self) -> None:
         """Let copies whose alleles overlap have the reference in place of either."""
@@ -112,7 +123,7 @@ class Block:
         """An allele as `chrom:pos:ref:alt`."""
         site = self.site[row]
         ref, alt = self.alleles[self.first[site]], self.alleles[row]
-        return f"{self.record}:{self.place[site] + 1}:{_text(ref)}:{_text(alt)}"
+        return f"{self.record}:{self.base + self.place[site] + 1}:{_text(ref)}:{_text(alt)}"
 
 
 class VariantReader:
@@ -340,8 +351,9 @@ def check_reference(block: Block, letters: Bytes, label: str) -> None:
     if len(wrong := np.flatnonzero(known & (stated != there))):
         site = int(np.searchsorted(block.bounds, wrong[0], side="right")) - 1
         low, high = block.bounds[site : site + 2]
+        place = block.base + block.place[site] + 1
         raise InputError(
-            f"{label}: line {block.lines[site]:,}: REF of {block.record}:{block.place[site] + 1:,} "
-            f"is {shown(_text(block.refs[low:high]))}, and the genome has "
+            f"{label}: line {block.lines[site]:,}: REF of {block.record}:{place:,} is "
+            f"{shown(_text(block.refs[low:high]))}, and the genome has "
             f"{shown(_text(there[low:high].tobytes()))} there; is the file of another assembly?"
         )

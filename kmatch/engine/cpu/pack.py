@@ -60,6 +60,23 @@ def pack(work, letters, text):
 
 
 @kernel
+def add_sets(letters, places, text):
+    """Set the bits of letters that stand for several bases (see SET) in planes that `pack` filled.
+
+    places: int64[n], of these letters.
+    """
+    planes, words, rows, plane_words = text
+    for place in places:
+        lane = min(place // rows, 64 * words - 1)
+        at = (place - lane * rows) * words
+        while lane >= 0 and at < plane_words:  # and in the halos of lanes before
+            for plane in range(4):
+                bit = np.uint64(letters[place] >> plane & 1) << np.uint64(lane % 64)
+                planes[plane * plane_words + at + lane // 64] |= bit
+            lane, at = lane - 1, at + rows * words
+
+
+@kernel
 def unite(planes, plane_words, masks):
     """Fill the planes of IUPAC letters.
 
