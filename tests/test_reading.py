@@ -21,8 +21,8 @@ from support.commands import (
     twobit,
 )
 
+from kmatch.search.regions import read_regions
 from kmatch.sequences.fasta import read_fasta, read_fastq
-from kmatch.sequences.others import read_regions
 from kmatch.sequences.patterns import load_patterns, read_patterns
 from kmatch.sequences.records import whole_records, whole_stretches
 

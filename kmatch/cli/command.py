@@ -65,11 +65,6 @@ class Option(click.Option):
         except InputError as error:
             raise click.BadParameter(str(error), ctx, self) from error
 
-    @property
-    def holds_one_value(self) -> bool:
-        """Whether it takes a value, or a pair, and cannot be repeated."""
-        return not (self.multiple or self.is_flag or self.count)
-
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Its row of help, without parentheses round a default."""
         names, text = super().get_help_record(ctx) or ("", "")
@@ -110,13 +105,13 @@ class Given(SimpleNamespace):
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
 
+_SETTINGS = {"show_default": True, "help_option_names": ["-h", "--help"]}
+
+
 class _Exemplified(click.Command):
     """What has help that begins with examples."""
 
     examples: Sequence[str] = ()
-
-    def get_help_option_names(self, ctx: click.Context) -> list[str]:
-        return ["-h", "--help"]
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Example" if len(self.examples) == 1 else "Examples"):
@@ -133,7 +128,6 @@ class Command(_Exemplified):
 
     def __init__(self, *given: Any, examples: Sequence[str], finds: str, **more: Any) -> None:
         super().__init__(*given, **more)
-        self.context_settings["show_default"] = True
         self.examples, self._finds = examples, finds
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -142,7 +136,8 @@ class Command(_Exemplified):
         if not ctx.resilient_parsing:
             *_, order = self.make_parser(ctx).parse_args(given)
             for option, times in Counter(order).items():
-                if times > 1 and isinstance(option, Option) and option.holds_one_value:
+                takes_one = isinstance(option, Option) and not (option.multiple or option.is_flag)
+                if times > 1 and takes_one:
                     raise click.UsageError(
                         f"{option.opts[-1]} is given {times} times, and holds one value", ctx
                     )
@@ -277,7 +272,7 @@ class _Group(_Exemplified, click.Group):
                 )
 
 
-@click.group(cls=_Group, commands=_Commands())
+@click.group(cls=_Group, commands=_Commands(), context_settings=_SETTINGS)
 @click.version_option(__version__, "-V", "--version", message="kmatch %(version)s")
 def kmatch() -> None:
     """Find every approximate occurrence of DNA patterns in genomes."""

@@ -302,17 +302,13 @@ def format_of(given: Given, of_hits: bool = False, default: str = "bed") -> str:
     names no format, and for columns that a format has not.
     """
     vcf = of_hits and getattr(given, "vcf", None)
-    asked = {
-        "--columns": given.columns,
-        "--annotate": given.annotate,
-        "--score": getattr(given, "score", None),
-    }
-    option = next((option for option, value in asked.items() if value), None)
+    asked = (name for name in ("columns", "annotate", "score") if getattr(given, name, None))
+    option = next(asked, None)
     default = "tsv" if option or vcf else default
     form = given.form or format_by_name(given.output, of_hits) or default
     if option and form not in ("tsv", "csv") and not getattr(given, "summary_only", False):
         raise click.UsageError(
-            f"{option} is for columns of TSV and CSV, and this is {form}; give --format tsv"
+            f"--{option} is for columns of TSV and CSV, and this is {form}; give --format tsv"
         )
     if vcf and form == "sam":
         raise click.UsageError("SAM aligns to GENOME, not to its --variants; give --format tsv")

@@ -5,6 +5,7 @@ import os
 from collections.abc import Container, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -78,7 +79,7 @@ class PackedFile:
         if not tail or crc32(tail) != self.checksum or not self._read_index(bytes(tail), begin):
             raise self._damaged("is damaged in its index")
         self._planes: list[Words | None] = [None] * len(self.offsets)
-        self._unpacked = -1, np.zeros(0, np.uint8)  # the number of a chunk, its letters
+        self._letters_of = lru_cache(1)(self._unpacked)
         self._checked = [False] * len(self.offsets)
 
     def _damaged(self, what: str) -> InputError:
@@ -200,15 +201,12 @@ class PackedFile:
             letters[first - begin : last - begin] = chunk[first % length :][: last - first]
         return letters
 
-    def _letters_of(self, number: int) -> Bytes:
-        held, letters = self._unpacked  # read once: other threads may replace it
-        if held != number:
-            self.check(number)
-            text, masks = self.text(number), np.empty(self.lengths[number], np.uint8)
-            read_text(np.array([0, text.words]), text, masks)
-            letters = look_up(masks, LETTERS)
-            self._unpacked = number, letters
-        return letters
+    def _unpacked(self, number: int) -> Bytes:
+        """The letters of a chunk."""
+        self.check(number)
+        text, masks = self.text(number), np.empty(self.lengths[number], np.uint8)
+        read_text(np.array([0, text.words]), text, masks)
+        return look_up(masks, LETTERS)
 
 
 class PackedLetters:

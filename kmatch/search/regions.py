@@ -1,21 +1,31 @@
 """Hits inside regions: the hits of a search of the whole genome that are inside one of them."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import compress, groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kmatch.arrays import Bools, Longs
-from kmatch.errors import InputError, checked_count, listed, shown, warn
+from kmatch.errors import MOST, InputError, checked_count, listed, shown, warn
 from kmatch.results.batches import RECORD, SomeBatch
 from kmatch.sequences.chunks import Spans
-from kmatch.sequences.others import COMMENT, Region, read_regions
+from kmatch.sequences.files import StrPath, is_comment, label_of, read_lines
 from kmatch.sequences.records import Stretch
 
 # A path of BED, `-` for standard input, or rows (name of the record, start, end).
 RegionsGiven = str | os.PathLike[str] | Iterable[tuple[str, int, int]]
+COMMENT = "#"  # begins a line of BED
+
+
+class Region(NamedTuple):
+    """A part of a record, 0-based and half-open; where: its line, with which messages begin."""
+
+    record: str
+    start: int
+    end: int
+    where: str
 
 
 class Regions:
@@ -118,6 +128,46 @@ def load_regions(regions: "RegionsGiven | Regions | None") -> Regions | None:
     if not found:
         raise InputError("no regions were given")
     return Regions(found)
+
+
+def read_regions(path: StrPath) -> list[Region]:
+    """The Regions of a BED file, or of standard input (`-`), of which three columns are read.
+
+    A line that begins with `#` and has two positions behind its first tab is one too: a genome may
+    have a record of that name. Where it has none, the line is a comment (see `Regions`).
+
+    Raises InputError for a file without regions, and for lines that are no BED.
+    """
+    label = label_of(path)
+    regions = list(_regions(read_lines(path, "regions"), label))
+    if not regions:
+        raise InputError(
+            f"{label}: no regions; write BED: a record's name, a tab, start, a tab and end"
+        )
+    return regions
+
+
+def _regions(lines: list[str], label: str) -> Iterator[Region]:
+    for number, line in enumerate(lines, 1):
+        name, *cells = line.split("\t") if "\t" in line else line.split() or [""]
+        sound = len(cells) > 1 and all(map(_is_position, cells[:2]))
+        if is_comment(line) and not (line.startswith(COMMENT) and "\t" in line and sound):
+            continue
+        where = f"{label}: line {number}: "
+        if not sound:
+            raise InputError(
+                f"{where}no region: write a record's name, a tab, start, counted from 0, a tab and "
+                "end; a line that is no region starts with '#'"
+            )
+        start, end = map(int, cells[:2])
+        if start > end:
+            raise InputError(f"{where}the region begins at {start} and ends before, at {end}")
+        yield Region(name, start, end, where)
+
+
+def _is_position(cell: str) -> bool:
+    digits = cell.strip()
+    return digits.isdecimal() and len(digits) < 20 and int(digits) <= MOST
 
 
 def _named(names: list[str], known: Any) -> Bools:

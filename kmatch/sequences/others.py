@@ -1,4 +1,4 @@
-"""Other files: genomes in 2bit and in GenBank, which Biopython parses, and regions in BED."""
+"""Genomes of any format, which is told by the first bytes; those in 2bit and in GenBank."""
 
 import codecs
 import re
@@ -6,23 +6,20 @@ import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from mmap import mmap
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from kmatch.arrays import Bytes
-from kmatch.errors import MOST, InputError, shown
+from kmatch.errors import InputError, shown
 from kmatch.sequences.alphabet import check_letters
 from kmatch.sequences.fasta import read_fasta, read_fastq
 from kmatch.sequences.files import (
     SAM,
     Source,
     StrPath,
-    is_comment,
-    label_of,
     mapped_copy,
     open_source,
-    read_lines,
     refuse_others,
 )
 from kmatch.sequences.records import Part, Stretch, stretch_of
@@ -32,7 +29,6 @@ _NOTE = 200  # characters of Biopython's message that are shown
 _TWOBIT = (b"\x1a\x41\x27\x43", b"\x43\x27\x41\x1a")
 # The letters of each byte of 2bit.
 _FOURS = np.frombuffer(b"TCAG", np.uint8)[np.arange(256)[:, None] >> np.array([6, 4, 2, 0]) & 3]
-COMMENT = "#"  # begins a line of BED
 
 Parser = Callable[[Source], Iterator[Stretch]]
 Formats = Sequence[tuple[bytes, Parser]]  # the first bytes of a file, and its parser
@@ -168,52 +164,3 @@ def _genbank(source: Source) -> Iterator[Stretch]:
 
 
 _FILTERS = Lock()  # the process has one list of warning filters, and threads may read side by side
-
-
-class Region(NamedTuple):
-    """A part of a record, 0-based and half-open; where: its line, with which messages begin."""
-
-    record: str
-    start: int
-    end: int
-    where: str
-
-
-def read_regions(path: StrPath) -> list[Region]:
-    """The Regions of a BED file, or of standard input (`-`), of which three columns are read.
-
-    A line that begins with `#` and has two positions behind its first tab is one too: a genome may
-    have a record of that name. Where it has none, the line is a comment (see `Regions`).
-
-    Raises InputError for a file without regions, and for lines that are no BED.
-    """
-    label = label_of(path)
-    regions = list(_regions(read_lines(path, "regions"), label))
-    if not regions:
-        raise InputError(
-            f"{label}: no regions; write BED: a record's name, a tab, start, a tab and end"
-        )
-    return regions
-
-
-def _regions(lines: list[str], label: str) -> Iterator[Region]:
-    for number, line in enumerate(lines, 1):
-        name, *cells = line.split("\t") if "\t" in line else line.split() or [""]
-        sound = len(cells) > 1 and all(map(_is_position, cells[:2]))
-        if is_comment(line) and not (line.startswith(COMMENT) and "\t" in line and sound):
-            continue
-        where = f"{label}: line {number}: "
-        if not sound:
-            raise InputError(
-                f"{where}no region: write a record's name, a tab, start, counted from 0, a tab and "
-                "end; a line that is no region starts with '#'"
-            )
-        start, end = map(int, cells[:2])
-        if start > end:
-            raise InputError(f"{where}the region begins at {start} and ends before, at {end}")
-        yield Region(name, start, end, where)
-
-
-def _is_position(cell: str) -> bool:
-    digits = cell.strip()
-    return digits.isdecimal() and len(digits) < 20 and int(digits) <= MOST
