@@ -125,8 +125,9 @@ class VariantSearch:
         most, removed, united = self._longest, block.end - block.start, letters.copy()
         single = (block.size == 1) & (removed == 1)
         made = np.frombuffer(block.letters, np.uint8)[bounds_of(block.size)[:-1][single]]
+        start = block.start[single]
         for number, base in enumerate(b"ACGT"):
-            at = block.start[single][made == base]
+            at = start[made == base]
             united[at] = LETTERS[MASKS[united[at]] | 1 << number]
         # Stretches around sites, and windows around the alleles that are no single letters.
         low = np.maximum(block.place[:-1] - most - MARGIN, 0)
@@ -199,26 +200,28 @@ class VariantSearch:
         copies = windows.carriers(rows[order], *places[order, 2:].T)
         some = copies.any(axis=1)
         order, copies = order[some], copies[some]
-        alleles = [[each for each in row if each >= 0] for row in rows[order].tolist()]
+        rows = rows[order]
+        names = {row: block.name(row) for row in distinct(rows.reshape(-1)).tolist()}
         made = Made(
-            _objects(",".join(map(block.name, each)) for each in alleles),
-            np.array([block.af[each].min() for each in alleles], np.float64),
+            _objects(",".join([names[each] for each in row if each >= 0]) for row in rows.tolist()),
+            np.where(rows < 0, np.inf, block.af[rows]).min(axis=1, initial=np.inf),
             _objects(carriers(each.tobytes()) for each in copies),
             np.where(there < 0, np.nan, there)[order],
         )
         (start, end, *_), record = places[order].T, np.zeros(len(order), np.int64)
-        batch, names = hits.picked(order), {0: block.record}
-        return replace(batch, record=record, start=start, end=end, names=names, made=made)
+        batch, called = hits.picked(order), {0: block.record}
+        return replace(batch, record=record, start=start, end=end, names=called, made=made)
 
     def _distances(self, letters: Bytes, hits: HitBatch, places: Longs) -> Longs:
         """The smallest distance of the reference's hits whose 3′ ends, beside a PAM before them
         their 5′ ends, are where those of hits are: int64[n], −1 where there is none within k."""
-        at, which = ranked(self._anchored(hits.minus, *places[:, :2].T))
-        low = np.maximum(at - self._longest, 0)
-        size = np.minimum(at + self._longest, len(letters)) - low
+        at, behind = self._anchored(hits.minus, *places[:, :2].T), hits.minus != self._leads
+        side, which = ranked(2 * at + behind)
+        at = side // 2
+        low = np.maximum(np.where(side % 2, at, at - self._longest), 0)
+        size = np.minimum(np.where(side % 2, at + self._longest, at), len(letters)) - low
         bounds = bounds_of(size)
-        text = gather(letters, low, bounds)
-        found = self._search_in(text, bounds, self._every_end, False)
+        found = self._search_in(gather(letters, low, bounds), bounds, self._every_end, False)
         ends = self._anchored(found.minus, found.start, found.end) + low[found.record]
         found = found.picked(np.flatnonzero(ends == at[found.record]))
         kinds = 2 * len(self._query.patterns)
@@ -248,8 +251,8 @@ def _dense_lines(block: Block, haplotypes: Longs, dense: Bools) -> Iterator[byte
 def _carriers(samples: list[str], copies: bytes) -> str:
     """The samples of some copies, comma separated."""
     flags = np.unpackbits(np.frombuffer(copies, np.uint8), bitorder="little")
-    which = np.flatnonzero(flags) // 2
-    return ",".join(map(samples.__getitem__, distinct(which).tolist())) if samples else ""
+    which = np.flatnonzero(flags[::2] | flags[1::2]).tolist() if samples else []
+    return ",".join([samples[each] for each in which])
 
 
 def _in_order(reference: Iterable[HitBatch], made: Iterator[HitBatch]) -> Iterator[HitBatch]:
