@@ -111,25 +111,25 @@ def entry(name: str, types: Any) -> Entry:
 
 
 def spell(value: Any, words: list[int], kinds: list[Any]) -> str:
-    """How an object makes an argument of words, as Python spells it; adds the argument's words to
-    the others, and to `kinds` the types that it names. Raises Unfit."""
-    kind, first, name = type(value), len(words), f"kind{len(kinds)}"
+    """How an object makes an argument of words, as Python spells it, # being the number of the next
+    word and $ that of the next type. Adds these words and types to the others. Raises Unfit."""
+    kind = type(value)
     if kind is np.ndarray:
         if not (value.flags.c_contiguous and value.flags.aligned):
             raise Unfit("an array whose items are not side by side")
         kinds.append(value.dtype)
         words.append(value.ctypes.data)
         words += value.shape
-        shape = "".join([f"words[{at}], " for at in range(first + 1, len(words))])
-        return f"carray(pointers[{first}], ({shape}), {name})"
+        return f"carray(pointers[#], ({'words[#], ' * value.ndim}), kind$)"
     if isinstance(value, tuple):
-        kinds.append(kind)
-        items = "".join([f"{spell(each, words, kinds)}, " for each in value])
-        return f"({items})" if kind is tuple else f"{name}({items})"
+        if kind is not tuple:
+            kinds.append(kind)
+        items = ", ".join([spell(each, words, kinds) for each in value])
+        return f"({items},)" if kind is tuple else f"kind$({items})"
     if isinstance(value, int | np.bool_ | np.integer):
         kinds.append(int if kind is np.int64 else kind)  # which Numba takes alike
         words.append(int(value) - (int(value) >> 63 << 64 if kind is np.uint64 else 0))
-        return f"{name}(words[{first}])"
+        return "kind$(words[#])"
     raise Unfit(f"an argument of {kind}")
 
 

@@ -7,6 +7,7 @@ becomes an object, together with the two functions of Numba's runtime that array
 import re
 import sys
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import numba
@@ -80,10 +81,13 @@ def compile_object(kernel: Any, spelled: str, kinds: list[Any], symbol: str) -> 
     """
     if not KNOWN[0] <= tuple(map(int, numba.__version__.split(".")[:2])) < KNOWN[1]:
         raise Unfit(f"Numba {numba.__version__} is not known")
+    word, kind = count(1), count()
+    spelled = re.sub("#", lambda _: str(next(word)), spelled)
+    arguments = re.sub(r"\$", lambda _: str(next(kind)), spelled)
     source = f"""
 def call(pointers, words):
     try:
-        words[0] = kernel{spelled} or 0
+        words[0] = kernel{arguments} or 0
         return 0
     except Exception:
         return {FAILED}
