@@ -20,7 +20,7 @@ from support.commands import process, unprivileged
 from support.package_copy import copy_package, end, run, start
 
 from kmatch import ahead
-from kmatch.arrays import Longs
+from kmatch.arrays import Bytes, Longs
 from kmatch.engine.cuda import driver
 from kmatch.errors import DeviceError, KmatchError, KmatchWarning
 from kmatch.jit import entries, folders, kernels
@@ -228,13 +228,13 @@ def test_arguments_are_told_apart():
 def test_a_kernel_that_does_not_fit_runs_as_numba_compiles_it(case, reported, monkeypatch):
     """Where Numba is a new one, arguments are strided, kernels of another kind are asked for, and
     where LLVM refuses an object."""
-    begins, said = np.array([0, 5, 9]), "Unfit: an array whose items are not side by side"
+    letters, said = np.arange(9, dtype=np.uint8), "Unfit: an array whose items are not side by side"
     if case == "new":
         monkeypatch.setattr(kernels, "KNOWN", ((99, 0), (99, 1)))
         monkeypatch.setattr(folders, "find_or_make", lambda file, make: make())
         said = f"Unfit: Numba {kernels.numba.__version__} is not known"
     elif case == "strided":
-        begins = np.repeat(begins, 2)[::2]
+        letters = np.repeat(letters, 2)[::2]
     elif case == "damaged":
         monkeypatch.setattr(folders, "find_or_make", lambda file, make: b"no object")
         monkeypatch.setattr(entries, "load", mock.Mock(side_effect=RuntimeError("no object")))
@@ -242,10 +242,10 @@ def test_a_kernel_that_does_not_fit_runs_as_numba_compiles_it(case, reported, mo
     else:
         monkeypatch.setenv(case, "1")
         said = f"Unfit: {case} is set"
-    fresh = Entry("kmatch.search.kernels", "last_at")
-    assert [fresh(begins, at) for at in (6, 9)] == [1, 2]
-    assert {why for _, why in reported if why} == {said}
-    assert {name for name, _ in reported} == {"last_at"}
+    fresh, row = Entry("kmatch.engine.letters", "copy_rows"), np.zeros(2, np.uint8)
+    fresh(letters, np.array([6]), np.array([0, 2]), row)
+    assert row.tolist() == [6, 7] and {why for _, why in reported if why} == {said}
+    assert {name for name, _ in reported} == {"copy_rows"}
 
 
 UNKNOWN = """
@@ -323,7 +323,7 @@ def test_what_processes_fail_to_compile_is_compiled_all_the_same(monkeypatch):
 
 
 def test_kernels_that_cannot_be_kept_end_compiling_ahead(monkeypatch):
-    tiny = Entry("kmatch.search.kernels", "last_at"), tuple[Longs, int]
+    tiny = Entry("kmatch.engine.letters", "copy_rows"), tuple[Bytes, Longs, Longs, Bytes]
     monkeypatch.setitem(entries.ahead, "tiny", tiny)
     monkeypatch.setattr(folders, "kernel_folders", lambda: [Path("/proc/nothing")])
     with pytest.raises(KmatchError, match="tiny: /proc/nothing: compiled kernels cannot be kept"):

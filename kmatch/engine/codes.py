@@ -11,9 +11,6 @@ import numpy as np
 from kmatch.arrays import Longs
 
 NO_CODE: int = np.iinfo(np.int64).max  # of an entry that holds no hit
-DROPPED = -1  # in place of a query or record
-
-SAMPLE = 1 << 16  # codes that show where a chunk is to be cut
 
 
 class HitBuffer(NamedTuple):
@@ -31,8 +28,8 @@ class Found(NamedTuple):
     """What a kernel found.
 
     codes: int64[n], sorted; lost: hits that did not fit the buffer; share: of the work that was
-    done when the buffer was full, 1 where all was. Below 1 the codes are a sample; 0 is a look-up
-    that gave its chunk up, since too much of it has to be compared.
+    done when the buffer was full, 1 where all was; 0 is a look-up that gave its chunk up, since too
+    much of it has to be compared.
     """
 
     codes: Longs
@@ -46,18 +43,12 @@ def make_buffer(capacity: int) -> HitBuffer:
 
 
 def found_in(codes: Longs, lost: int, share: float) -> Found:
-    """A Found of codes in any order, int64[n], which may be overwritten; NO_CODE is left out.
+    """A Found of codes in any order, int64[n], which are sorted in place; NO_CODE is left out.
 
-    lost: hits beside them; where there are some, a sample of the codes is kept.
+    lost: hits beside them.
     """
-    given = len(codes)
-    if lost and given > SAMPLE:
-        codes = codes[:: given // SAMPLE].copy()
-    sampled = len(codes)
     codes.sort()
-    kept = codes[: np.searchsorted(codes, NO_CODE)]
-    hits = given * len(kept) // max(sampled, 1)
-    return Found(kept, lost + hits - len(kept), share)
+    return Found(codes[: np.searchsorted(codes, NO_CODE)], lost, share)
 
 
 def encode(position: Any, query: Any, distance: Any, queries: int, factor: int) -> Any:

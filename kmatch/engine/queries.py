@@ -1,6 +1,5 @@
 """Queries as flat arrays, the form in which kernels on every device read them."""
 
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +16,6 @@ from kmatch.arrays import (
 )
 
 LOOK_EVERY = 4
-RARE = 2e-5  # chance of a lane to be within k below which it pays to ask whether any lane is
 
 
 class QueryArrays(NamedTuple):
@@ -52,7 +50,9 @@ def window_arrays(
         counted = np.add.reduceat(~exact, bounds[:-1], dtype=np.int64)
     planes, plane_of = _planes_of(masks)
     starts = bounds[:-1]
-    look = starts + [first_look(letters, k) for letters in counted.tolist()]
+    # Of so many letters a random lane is within k once in 200,000 or less.
+    many = -(-(10 + 2 * k) // LOOK_EVERY) * LOOK_EVERY
+    look = starts + np.minimum(counted, many)
     table = np.stack([starts, starts + counted, bounds[1:], look], axis=1)
     return QueryArrays(plane_of, shifts, table, planes[4:])
 
@@ -64,19 +64,6 @@ def _planes_of(masks: Bytes) -> tuple[Bytes, Planes]:
     plane_of = np.zeros(16, np.uint8)
     plane_of[planes] = np.arange(len(planes))
     return planes, look_up(masks, plane_of).view(np.int8)
-
-
-@cache
-def first_look(letters: int, k: int) -> int:
-    """Letters, single bases, after which a random text is within k so rarely that looking pays."""
-    chance = np.zeros(k + 1)  # of 0 … k mismatches so far
-    chance[0] = 1
-    for count in range(1, letters + 1):
-        chance[1:] = chance[1:] / 4 + chance[:-1] * 3 / 4
-        chance[0] /= 4
-        if count % LOOK_EVERY == 0 and chance.sum() < RARE:
-            return count
-    return letters
 
 
 class ReadingArrays(NamedTuple):

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from kmatch.arrays import Bytes, look_up
+from kmatch.arrays import Bools, Bytes, Longs, look_up
 from kmatch.engine.engine import Engine
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Layout, Text, geometry_for
 from kmatch.engine.types import LETTERS, View
@@ -92,6 +92,13 @@ class PackedChunk:
             planes = engine.unite(self.geometry.text(planes), masks).planes
             self._united = tuple(masks), planes
         return self.geometry.text(planes)
+
+    def records(self, position: Longs, letters: Longs | int = 1) -> tuple[Longs, Bools]:
+        """The records, counted from the first of the spans, in which so many letters from a
+        position on begin, and whether they all are in it, each of n positions."""
+        begins, sizes = self.spans.begins, self.spans.lengths
+        span = np.searchsorted(begins, position, side="right") - 1
+        return span, (span >= 0) & (position - begins[span] + letters <= sizes[span])
 
     def unpack(self, engine: Engine) -> Bytes:
         """Fill `letters`, uint8[length + halo]: a dense chunk is read in order, not by lanes."""

@@ -140,9 +140,8 @@ class DifferenceSearch:
             position, query, distance = self._coding.decode(fresh)
             before, last = batch[-1], self._coding.decode(batch[-1:])[0]
             own = np.where(self._backward[query], 0, halo)
-            span = np.searchsorted(begins, position, side="right") - 1
-            kept = (position >= own) & (position < own + chunk.length) & (span >= 0)
-            kept &= position - begins[span] < sizes[span]
+            _, kept = chunk.records(position)
+            kept &= (position >= own) & (position < own + chunk.length)
             ends = np.compress(kept, [position, query, distance], axis=1)
             seen = base + min(int(last[0]), chunk.length)  # more may come at its position
             yield self._kept(chunk, ends), seen, seen
@@ -171,7 +170,7 @@ class DifferenceSearch:
         """The records that ends are in, counted from the first of the chunk, and the last positions
         that alignments may use there, int64[n] each."""
         begins, sizes = chunk.spans.begins, chunk.spans.lengths
-        span = np.searchsorted(begins, ends[0], side="right") - 1
+        span, _ = chunk.records(ends[0])
         last = np.minimum(begins[span] + sizes[span], chunk.geometry.letters) - 1
         return span, np.where(self._backward[ends[1]], last, np.maximum(begins[span], 0))
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Ints, Longs, Pair, Triple, bounds_of
-from kmatch.engine.codes import DROPPED, Coding
+from kmatch.arrays import Bytes, Longs, bounds_of
+from kmatch.engine.codes import Coding
 from kmatch.engine.cpu.tables import window_tables
 from kmatch.engine.engine import Engine, Scan
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Text
@@ -48,11 +48,6 @@ from kmatch.search.scan import (
 from kmatch.search.search import Search
 from kmatch.sequences.circles import Circles
 
-Split = tuple[Longs, Ints, Ints, Bytes]
-split_windows = entry(
-    "kmatch.search.kernels:split_windows",
-    tuple[Longs, Longs, int, tuple[Ints, Bytes, Longs], Pair, int, Triple, Split, Longs],
-)
 read_windows = entry(
     "kmatch.engine.letters:read_windows",
     tuple[Longs, Text, Bytes, Longs, Bytes, Longs, tuple[Bytes, Longs, Bytes], Bytes],
@@ -193,20 +188,17 @@ def window_batches(
     codes: Longs, chunk: PackedChunk, panel: Panel, k: int, engine: Engine, aligned: bool | str
 ) -> Iterator[HitBatch]:
     """Yield the HitBatches of a PackedChunk's sorted codes, whose queries are ranks of a Panel."""
-    ranks = (panel.pattern, panel.minus, panel.lengths)
-    records = (chunk.spans.begins, chunk.spans.lengths)
-    workers, most = engine.workers, rows_at_once(panel.lengths, aligned)
-    for part in code_batches(codes, engine.threads, most):
-        whole, dropped = tuple(np.empty((3, len(part)), np.int64)), np.zeros(1, np.int64)
-        kinds = (np.int64, np.int32, np.int32, np.uint8)
-        parts = tuple(np.empty(len(part), kind) for kind in kinds)
-        split = part, k, ranks, records, chunk.length, whole, parts, dropped
-        workers.run(split_windows, slabs(len(part)), *split)
-        columns: list[Any] = [*whole, *parts]
-        if dropped[0]:
-            kept = whole[2] != DROPPED
-            columns = [column[kept] for column in columns]
-        start, end, record, position, pattern, distance, minus = columns
+    coding, begins = Coding(len(panel.lengths), k), chunk.spans.begins
+    for part in code_batches(codes, engine.threads, rows_at_once(panel.lengths, aligned)):
+        position, rank, distance = coding.decode(part)
+        record, kept = chunk.records(position, panel.lengths[rank])
+        kept &= position < chunk.length  # others are of the next chunk
+        if not kept.all():
+            columns = (column[kept] for column in (position, rank, distance, record))
+            position, rank, distance, record = columns
+        pattern, minus = panel.pattern[rank], panel.minus[rank]
+        start = position - begins[record]
+        end = start + panel.lengths[rank]
         if len(start):
             found = None
             if aligned:
@@ -218,8 +210,9 @@ def window_batches(
                     found = found._replace(op_ends=bounds, ops=np.empty_like(text))
                     compared = patterns.masks, patterns.begins[pattern], found.ops
                 windows = chunk.plain, chunk.letters, position, minus, bounds, compared, text
-                workers.run(read_windows, slabs(len(start)), *windows)
-            yield hit_batch(chunk.spans, (record, start, end), (pattern, distance, minus), found)
+                engine.workers.run(read_windows, slabs(len(start)), *windows)
+            kinds = pattern, distance.astype(np.int32), minus
+            yield hit_batch(chunk.spans, (record, start, end), kinds, found)
 
 
 class Sites:
