@@ -58,7 +58,8 @@ def _around(
             continue
         rows, site, copies = state
         own = block.site[rows[:, 0]]
-        gap = np.where(rows < 0, 0, block.gap[rows])  # letters from behind come nearer
+        # Where alleles have fewer letters than the reference, those from behind come nearer.
+        gap = np.maximum(block.end[rows] - block.start[rows] - block.size[rows], 0) * (rows >= 0)
         below = block.site[rows] < own[:, None]
         low = block.start[rows[:, 0]] - flank - (gap * below).sum(axis=1)
         high = block.end[rows[:, 0]] + flank + (gap * ~below)[:, 1:].sum(axis=1)
@@ -100,7 +101,8 @@ class Windows:
 
     def __init__(self, block: Block, haplotypes: Longs, letters: Bytes, flank: int) -> None:
         self._block, self.anchor = block, haplotypes[:, 0]
-        order = np.argsort(np.where(haplotypes < 0, FOREVER, block.order[haplotypes]), axis=1)
+        order = 2 * block.start + (block.start < block.end)  # an insertion comes first
+        order = np.argsort(np.where(haplotypes < 0, FOREVER, order[haplotypes]), axis=1)
         self.rows = rows = np.take_along_axis(haplotypes, order, axis=1)
         missing, own = rows < 0, rows == self.anchor[:, None]
         size = np.where(missing, 0, block.size[rows])

@@ -79,7 +79,7 @@ class VariantSearch:
             log.write(FIELDS)
             carriers = lru_cache(KEPT)(partial(_carriers, reader.samples))
             most = given.max_haplotypes + 2 * len(reader.samples)
-            for block in reader.blocks(self._flank + 2):
+            for block in reader.blocks(self._flank + 2, self._flank + 2 * self._longest + MARGIN):
                 if regions and block.record not in regions:
                     continue
                 while record.name != block.record:
@@ -89,7 +89,7 @@ class VariantSearch:
                             f"{source.label}: line {block.lines[0]:,}: '{block.record}' "
                             "comes before others in the genome; sort both in one order"
                         )
-                letters = block.move_to(record.letters, self._flank + 2 * self._longest + MARGIN)
+                letters = record.letters[block.part]
                 check_reference(block, letters, source.label)
                 parts = [no_hits()]
                 anchors, dense = self._anchors(block, letters), np.zeros(len(block.site), np.bool_)
@@ -104,9 +104,8 @@ class VariantSearch:
                 # In one place those with fewer alleles come first, then those with earlier ones.
                 commas = [each.count(",") for each in batch.made.variants] if batch.made else []
                 order = np.lexsort((commas, batch.pattern, batch.minus, batch.end, batch.start))
-                batch = batch.picked(order)
-                batch = replace(batch, record=batch.record + number, names={number: record.name})
-                batch = replace(batch, start=batch.start + block.base, end=batch.end + block.base)
+                names = {number: record.name}
+                batch = replace(batch.picked(order), record=batch.record + number, names=names)
                 yield regions.inside(batch) if regions and len(batch) else batch
         if listed:
             warn(
@@ -202,15 +201,16 @@ class VariantSearch:
         order, copies = order[some], copies[some]
         rows = rows[order]
         names = {row: block.name(row) for row in distinct(rows.reshape(-1)).tolist()}
+        alleles = [[names[each] for each in row if each >= 0] for row in rows.tolist()]
         made = Made(
-            _objects(",".join([names[each] for each in row if each >= 0]) for row in rows.tolist()),
+            _objects(map(",".join, alleles)),
             np.where(rows < 0, np.inf, block.af[rows]).min(axis=1, initial=np.inf),
             _objects(carriers(each.tobytes()) for each in copies),
             np.where(there < 0, np.nan, there)[order],
         )
-        (start, end, *_), record = places[order].T, np.zeros(len(order), np.int64)
-        batch, called = hits.picked(order), {0: block.record}
-        return replace(batch, record=record, start=start, end=end, names=called, made=made)
+        start, end = places[order, :2].T + block.part.start
+        place = {"record": 0 * start, "start": start, "end": end, "names": {0: block.record}}
+        return replace(hits.picked(order), made=made, **place)
 
     def _distances(self, letters: Bytes, hits: HitBatch, places: Longs) -> Longs:
         """The smallest distance of the reference's hits whose 3′ ends, beside a PAM before them

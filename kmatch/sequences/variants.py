@@ -13,7 +13,6 @@ import numpy as np
 from kmatch.arrays import Bytes, Words, bounds_of, gather
 from kmatch.errors import InputError, checked_count, listed, shown, warn
 from kmatch.sequences.files import Source, StrPath
-from kmatch.sequences.records import Letters
 
 BLOCK, SITES = 1 << 27, 1 << 17  # bytes of a block's copies, and its sites, about
 FOREVER = 1 << 62
@@ -64,20 +63,22 @@ class Block:
     """Sites of one record, far from those of other blocks, with R alleles: the reference is the
     first of each site.
 
-    lines: of the file; alleles: of all sites; refs: letters of the references, of which those of
-    each site are between bounds, int64[S+1]. place: int64[S+1], POS from 0 on; behind: int64[S+1],
+    part: of the record, with `around` letters before and behind the sites, in which all places are
+    counted. lines: of the file; alleles: of all sites; refs: letters of the references, of which
+    those of each site are between bounds, int64[S+1]. place: int64[S+1], POS; behind: int64[S+1],
     where what its alleles replace ends, and reach: with that of all before; these go on with
     FOREVER. first: int64[S+1], the reference's row. site: int64[R]; start, end: int64[R], what an
-    allele replaces, without letters in common; size: int64[R], the letters in its place, gap: how
-    many fewer these are; order: int64[R], in which alleles come; af: float64[R]; copies: uint64[R,
-    W], a bit for each that may have it.
+    allele replaces, without letters in common; size: int64[R], the letters in its place; af:
+    float64[R]; copies: uint64[R, W], a bit for each that may have it.
     """
 
-    def __init__(self, record: str, sites: list[Site]) -> None:
+    def __init__(self, record: str, sites: list[Site], around: int) -> None:
         self.lines, place, alleles, af, copies = zip(*sites, strict=True)
-        self.record, self.base, self.place = record, 0, np.array([*place, FOREVER])
         refs, self.alleles = [ref for ref, *_ in alleles], [*chain.from_iterable(alleles)]
         self.refs, self.bounds = b"".join(refs), bounds_of([*map(len, refs)])
+        base, stop = max(place[0] - around, 0), int((place + np.diff(self.bounds)).max())
+        self.record, self.part = record, slice(base, stop + around)
+        self.place = np.array([*place, FOREVER]) - base
         self.first = bounds_of([*map(len, alleles)])
         self.site = np.repeat(np.arange(len(sites)), np.diff(self.first))
         self.af = np.array([*chain.from_iterable(af)])
@@ -86,21 +87,9 @@ class Block:
         start, end, letters = zip(*trimmed, strict=True)
         self.start, self.end = self.place[self.site] + np.array([start, end])
         self.size, self.letters = np.array([*map(len, letters)]), b"".join(letters)
-        self.gap = np.maximum(self.end - self.start - self.size, 0)
-        self.order = 2 * self.start + (self.start < self.end)  # an insertion comes first
         self.behind = np.append(np.maximum.reduceat(self.end, self.first[:-1]), FOREVER)
         self.reach = np.maximum.accumulate(self.behind)
         self._part_alleles()
-
-    def move_to(self, letters: Letters, around: int) -> Bytes:
-        """The letters of the record from `around` before the first site to as many behind the last
-        one, which all places are in from now on."""
-        self.base = max(int(self.place[0]) - around, 0)
-        for places in (self.place, self.start, self.end, self.behind, self.reach):
-            places -= self.base
-        self.order -= 2 * self.base
-        last = int((self.place[:-1] + np.diff(self.bounds)).max())
-        return letters[self.base : self.base + last + around]
 
     def _part_alleles(self) -> None:
         """Let copies whose alleles overlap have the reference in place of either."""
@@ -123,7 +112,7 @@ class Block:
         """An allele as `chrom:pos:ref:alt`."""
         site = self.site[row]
         ref, alt = self.alleles[self.first[site]], self.alleles[row]
-        return f"{self.record}:{self.base + self.place[site] + 1}:{_text(ref)}:{_text(alt)}"
+        return f"{self.record}:{self.part.start + self.place[site] + 1}:{_text(ref)}:{_text(alt)}"
 
 
 class VariantReader:
@@ -145,9 +134,10 @@ class VariantReader:
                 f"{self._label}: there is no sample {listed(missing)}; the file has "
                 f"{listed(names) or 'none'}"
             )
-        self._columns, self._chosen = len(names), None
+        self._columns = len(names)
+        self._chosen: Any = slice(None)
         if self.samples != names:
-            self._chosen = np.array([names.index(name) for name in self.samples])
+            self._chosen = [names.index(name) for name in self.samples]
         self._all = _words(np.ones((1, max(2 * len(self.samples), 1)), np.uint8))
 
     def _error(self, what: str) -> InputError:
@@ -188,21 +178,21 @@ class VariantReader:
             f"{advice if other else 'are both of the same assembly?'}"
         )
 
-    def blocks(self, apart: int) -> Iterator[Block]:
-        """Yield the Blocks, at least `apart` letters between them; warns at the end of alleles that
-        were left out."""
+    def blocks(self, apart: int, around: int) -> Iterator[Block]:
+        """Yield the Blocks, at least `apart` letters between them, with so many around; warns at
+        the end of alleles that were left out."""
         sites: list[Site] = []
         last, reach, most = "", 0, min(BLOCK // (2 * self._all.nbytes), SITES)
         for record, site in self._sites():
             _, place, (ref, *_), *_ = site
             full = len(sites) >= most and place - reach >= apart
             if sites and (record != last or full):
-                yield Block(last, sites)
+                yield Block(last, sites, around)
                 sites, reach = [], 0
             last, reach = record, max(reach, place + len(ref))
             sites.append(site)
         if sites:
-            yield Block(last, sites)
+            yield Block(last, sites, around)
         if self._left:
             reasons = ", ".join(f"{count:,} {reason}" for reason, count in self._left.items())
             warn(f"{self._label}: alleles were left out: {reasons}")
@@ -283,7 +273,7 @@ class VariantReader:
             letters = np.frombuffer(text + b"\t", np.uint16)
             if (letters.view(np.uint32) & _SAME).tobytes() == _PHASED * n:  # as most are
                 second = (letters & 1).astype(np.uint8)
-                copies = self._packed(second.reshape(1, -1, 2))
+                copies = _words(second.reshape(1, -1, 2)[:, self._chosen])
                 count = int(np.count_nonzero(second))
                 return np.concatenate([self._all & ~copies, copies]), [2 * n - count, count]
         words = text.split(b"\t")
@@ -311,11 +301,8 @@ class VariantReader:
                 table[found if loose else found[copy : copy + 1] or 0, number, copy] = 1
             for allele, part in zip(found, parts, strict=True):
                 counts[allele] += often[word] * (part != b".")
-        return self._packed(table[:, list(map(kinds.__getitem__, words))]), counts
-
-    def _packed(self, flags: Bytes) -> Words:
-        """Copies as bits, uint64[n, W], of the samples that count; flags: uint8[n, columns, 2]."""
-        return _words(flags if self._chosen is None else flags[:, self._chosen])
+        flags = table[:, list(map(kinds.__getitem__, words))]
+        return _words(flags[:, self._chosen]), counts
 
 
 def _words(flags: Bytes) -> Words:
@@ -351,7 +338,7 @@ def check_reference(block: Block, letters: Bytes, label: str) -> None:
     if len(wrong := np.flatnonzero(known & (stated != there))):
         site = int(np.searchsorted(block.bounds, wrong[0], side="right")) - 1
         low, high = block.bounds[site : site + 2]
-        place = block.base + block.place[site] + 1
+        place = block.part.start + block.place[site] + 1
         raise InputError(
             f"{label}: line {block.lines[site]:,}: REF of {block.record}:{place:,} is "
             f"{shown(_text(block.refs[low:high]))}, and the genome has "
