@@ -33,7 +33,7 @@ def chains(hits: HitBatch, place: Table) -> tuple[Longs, Table]:
     end, best = start + (hits.end - hits.start)[rows], np.ones(len(rows), np.bool_)
     pairs = (start, -end), (end, -start), (anchor, -anchor)
     for key in (distance, *(np.where(turned, back, ahead) for ahead, back in pairs)):
-        key = np.where(best, key, FOREVER)
+        key = np.where(best, key, np.int64(FOREVER))
         best = key == np.minimum.reduceat(key, at)[chain]
     place = place[:, best]
     place[1:3] = first[at], np.maximum.reduceat(reach, at)

@@ -22,11 +22,12 @@ from kmatch.jit.kernels import inlined, kernel
 class Pattern(NamedTuple):
     """A query whose ends are verified.
 
-    masks: uint8[m], its letters as they are read; k: its limit; sign: 1 reads upwards, −1
-    downwards; query: its number.
+    letters: uint8[m], as they are read; bases: uint8[x], for which each of them stands; k: its
+    limit; sign: 1 reads upwards, −1 downwards; query: its number.
     """
 
-    masks: Bytes
+    letters: Bytes
+    bases: Bytes
     k: int
     sign: int
     query: int
@@ -39,8 +40,8 @@ def _verify(text, pattern, center, memory, writer):
     An alignment within k stays within k diagonals of the one that it ends on. text: Text; pattern:
     Pattern; center: where a survivor expects its end.
     """
-    masks, k, sign, query = pattern
-    m, size = len(masks), 64 * text.words * text.rows
+    codes, bases, k, sign, query = pattern
+    m, size = len(codes), 64 * text.words * text.rows
     halo = text.plane_words // text.words - text.rows
     first, last = (halo, halo + size - 1) if sign > 0 else (1 - size, 0)
     edge = 0 if sign > 0 else 1 - size - halo  # nothing to read before
@@ -54,9 +55,9 @@ def _verify(text, pattern, center, memory, writer):
     row = memory.row[: 4 * k + 2]  # of the matrix, by diagonals, and one that is too far
     row[:] = 0
     for i in range(m):
-        least = left = k + 1
+        mask, least, left = bases[codes[i]], k + 1, k + 1
         for d in range(4 * k + 1):
-            here = row[d] if letters[i + d] & masks[i] else row[d] + 1
+            here = row[d] if letters[i + d] & mask else row[d] + 1
             row[d] = left = min(here, left + 1, row[d + 1] + 1)
             least = min(least, left)
         if least > k:
@@ -183,7 +184,7 @@ def filter_rows(text, rows, search, query, most, memory, writer):
     letters, k = codes[begins[query] : begins[query + 1]], search.limits[query]
     sign, m, chains = -1 if backward[query] else 1, letters.size, memory.chains
     bounds = np.arange(k + 2) * m // (k + 1)  # of pieces of nearly equal length
-    pattern = Pattern(bases[letters], k, sign, query)
+    pattern = Pattern(letters, bases, k, sign, query)
     _fill_chains(letters, bounds, plane_words, words, sign, chains)
     before = 0 if sign < 0 else plane_words // words - text.rows - m - k
     begin, end = rows[0] + before, rows[1] + before + m + k  # of what alignments may read
