@@ -1,10 +1,11 @@
 """What engines take and fill: hits that are read back, primers, constraints."""
 
+from itertools import pairwise
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs
+from kmatch.arrays import Bytes, Longs, counted_in_rows
 from kmatch.engine.geometry import Text
 
 SET = 128  # and a mask: a letter that matches several bases, which united texts have alone
@@ -28,17 +29,28 @@ class Ends(NamedTuple):
     limit: Longs
 
 
+class Texts(NamedTuple):
+    """n texts side by side: text i is letters[ends[i] … ends[i+1]−1], ASCII; ends: int64[n+1]."""
+
+    ends: Longs
+    letters: Bytes
+
+    def words(self) -> list[str]:
+        """Each text as a str."""
+        letters = self.letters.tobytes().decode("utf-8", "surrogateescape")
+        return [letters[a:b] for a, b in pairwise(self.ends.tolist())]
+
+    def counted(self, letter: str) -> Longs:
+        """How often each text has a letter, int64[n]."""
+        return counted_in_rows(self.letters == ord(letter), self.ends)
+
+
 class Columns(NamedTuple):
-    """n alignments in the direction of the pattern, side by side.
+    """n alignments in the direction of the pattern: ops has one of `=XID` a column, text A, C, G, T
+    or N a text base."""
 
-    ops: uint8, one of `=XID` a column, those of alignment i from op_ends[i] to op_ends[i+1]; text:
-    uint8, A, C, G, T or N a text base, from text_ends[i] to text_ends[i+1]; ends: int64[n+1].
-    """
-
-    op_ends: Longs
-    ops: Bytes
-    text_ends: Longs
-    text: Bytes
+    ops: Texts
+    text: Texts
 
 
 UNKNOWN = 4  # a letter that matches nothing

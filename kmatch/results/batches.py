@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from itertools import chain, pairwise
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -16,11 +15,10 @@ from kmatch.arrays import (
     Longs,
     Objects,
     bounds_of,
-    counted_in_rows,
     gather,
     ranked,
 )
-from kmatch.engine.types import Columns
+from kmatch.engine.types import Columns, Texts
 from kmatch.results.melting import gc_fractions, melting_temperatures
 from kmatch.sequences.chunks import Spans
 
@@ -41,18 +39,6 @@ class Origin(NamedTuple):
 
 
 ALONE = Origin()
-
-
-class Texts(NamedTuple):
-    """n texts side by side: text i is letters[ends[i] … ends[i+1]−1], ASCII; ends: int64[n+1]."""
-
-    ends: Longs
-    letters: Bytes
-
-    def words(self) -> list[str]:
-        """Each text as a str."""
-        letters = self.letters.tobytes().decode("utf-8", "surrogateescape")
-        return [letters[a:b] for a, b in pairwise(self.ends.tolist())]
 
 
 @dataclass(frozen=True)
@@ -146,7 +132,7 @@ class GuideBatch(Batch):
 
 def letters_beside(columns: Columns, lengths: Longs) -> Longs:
     """Letters of the PAM in each of n alignments, int64[n]; lengths: int64[n], of the patterns."""
-    return counted_in_rows(columns.ops != ord("D"), columns.op_ends) - lengths
+    return np.diff(columns.ops.ends) - columns.ops.counted("D") - lengths
 
 
 class PrimerSites(NamedTuple):
@@ -310,10 +296,9 @@ def _own(batch: Batch) -> list[str]:
 
 def take_rows(value: Any, rows: Longs | slice) -> Any:
     """Rows of a column of any kind."""
-    if isinstance(value, Texts | Columns):
-        parts = (take_texts(each, rows) for each in _texts(value))
-        return type(value)._make(chain.from_iterable(parts))
-    if isinstance(value, PrimerSites | Made):
+    if isinstance(value, Texts):
+        return take_texts(value, rows)
+    if isinstance(value, Columns | PrimerSites | Made):
         return type(value)(*(take_rows(each, rows) for each in value))
     return None if value is None else value[rows]
 
@@ -323,19 +308,9 @@ def join_rows(values: Sequence[Any]) -> Any:
     first = values[0]
     if any(value is None for value in values):
         return None
-    if isinstance(first, Texts | Columns):
-        parts = map(_join_texts, zip(*map(_texts, values), strict=True))
-        return type(first)._make(chain.from_iterable(parts))
-    if isinstance(first, PrimerSites | Made):
+    if isinstance(first, Texts):
+        bounds = bounds_of(np.concatenate([np.diff(each.ends) for each in values]))
+        return Texts(bounds, np.concatenate([each.letters for each in values]))
+    if isinstance(first, Columns | PrimerSites | Made):
         return type(first)(*map(join_rows, zip(*values, strict=True)))
     return np.concatenate(values)
-
-
-def _texts(value: Texts | Columns) -> list[Texts]:
-    """Pairs of ends and letters: those of alignments are the columns and the text."""
-    return [Texts(*value[:2]), Texts(*value[2:])] if isinstance(value, Columns) else [value]
-
-
-def _join_texts(parts: Sequence[Texts]) -> Texts:
-    lengths = np.concatenate([np.diff(part.ends) for part in parts])
-    return Texts(bounds_of(lengths), np.concatenate([part.letters for part in parts]))

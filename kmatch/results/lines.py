@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmatch.arrays import Bools, Bytes, Longs, bounds_of
+from kmatch.engine.types import Texts
 from kmatch.jit.entries import entry
-from kmatch.results.batches import Batch, Texts, take_texts
+from kmatch.results.batches import Batch, take_texts
 
 fill_lines = entry(
     "kmatch.results.kernels:fill_lines", tuple[Bools, Bools, Longs, Longs, Longs, Bytes, Bytes]

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 
 from kmatch import __version__
-from kmatch.arrays import Bytes, counted_in_rows
+from kmatch.arrays import Bytes
+from kmatch.engine.types import Texts
 from kmatch.errors import InputError
 from kmatch.genome import Genomes
-from kmatch.results.batches import HitBatch, Texts
+from kmatch.results.batches import HitBatch
 from kmatch.results.lines import Fields, Named, Names, Spelt
 from kmatch.results.table import Hits
 from kmatch.results.writer import Writer
@@ -43,9 +44,8 @@ class SamWriter(Writer):
         return "\n".join([*lines, f"@PG\tID:kmatch\tPN:kmatch\tVN:{__version__}", ""])
 
     def fields(self, batch: HitBatch) -> Fields:
-        op_ends, ops, _, _ = batch.aligned
-        edits = counted_in_rows(ops != MATCH, op_ends)
-        turned = _turned(Texts(op_ends, ops), batch.minus)
+        ops = batch.aligned.ops
+        turned, edits = _turned(ops, batch.minus), np.diff(ops.ends) - ops.counted("=")
         return [
             ("", Named(self._labels, batch.pattern)),
             ("\t", batch.minus * REVERSE),
@@ -59,7 +59,7 @@ class SamWriter(Writer):
 
     def _reads(self, batch: HitBatch) -> Texts:
         """The letters of hits on the forward strand, those that matched as the text's."""
-        op_ends, ops, _, text = batch.aligned
+        (op_ends, ops), (_, text) = batch.aligned
         columns, read = np.diff(op_ends), ops != SKIPPED
         before = np.cumsum(np.append(0, read))  # letters read before each column
         ends = before[op_ends]

@@ -8,17 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Floats, Longs, bounds_of, counted_in_rows, ranked
+from kmatch.arrays import Bytes, Floats, Longs, bounds_of, ranked
 from kmatch.errors import InputError
 from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.results.batches import (
     GuideBatch,
     HitBatch,
     PrimerBatch,
-    PrimerSites,
     ProductBatch,
     SomeBatch,
-    Texts,
     letters_beside,
     sizes_of,
 )
@@ -59,16 +57,6 @@ class Placed(Table[SomeBatch, Row]):
     strand = Column(np.str_, lambda batch, _: Named(_STRANDS, batch.minus))
     gene = Column(np.object_, lambda batch, table: annotated(batch, table)[0])
     region = Column(np.object_, lambda batch, table: annotated(batch, table)[1])
-
-
-def cigars(columns: Any) -> Spelt:
-    """The CIGARs of alignments, of a search that was asked for them."""
-    return Spelt(Texts(*columns[:2]), runs=True)
-
-
-def matches(columns: Any) -> Spelt:
-    """The letters of the text in alignments."""
-    return Spelt(Texts(*columns[2:]))
 
 
 def scores(distance: Any, letters: Any) -> Longs:
@@ -117,15 +105,6 @@ def _flanks(batch: HitBatch, hits: "Hits") -> list[Named]:
     return [words_of(word.replace("U", "T") for word in each) for each in (before, behind)]
 
 
-def _number_of(op: str) -> Column[np.int64]:
-    """The column of how many differences of a kind there are."""
-
-    def count(batch: HitBatch, _: "Hits") -> Longs:
-        return counted_in_rows(batch.aligned.ops == ord(op), batch.aligned.op_ends)
-
-    return Column(np.int64, count, aligned=True)
-
-
 def _beside(batch: HitBatch, hits: "Hits") -> Longs:
     return letters_beside(batch.aligned, hits.patterns.lengths[batch.pattern])
 
@@ -133,7 +112,7 @@ def _beside(batch: HitBatch, hits: "Hits") -> Longs:
 def _differences(batch: HitBatch, hits: "Hits") -> tuple[Longs, Longs]:
     """The row of each difference, and its position, counted from 1, in the pattern: of letters of
     the text that it lacks, that of the letter before."""
-    ops, ends = batch.aligned.ops, batch.aligned.op_ends
+    ends, ops = batch.aligned.ops
     letters = bounds_of(ops != ord("D"))
     at = np.flatnonzero(ops != ord("="))
     row = np.searchsorted(ends, at, "right") - 1
@@ -183,20 +162,16 @@ class Hits(Placed[HitBatch, Hit]):
         np.int64, lambda batch, hits: scores(batch.distance, hits.patterns.lengths[batch.pattern])
     )
     distance = Column(np.int32, lambda batch, _: batch.distance)
-    cigar = Column(np.object_, lambda batch, _: cigars(batch.columns), aligned=True)
-    match = Column(np.object_, lambda batch, _: matches(batch.columns), aligned=True)
+    cigar = Column(np.object_, lambda batch, _: Spelt(batch.aligned.ops, runs=True), aligned=True)
+    match = Column(np.object_, lambda batch, _: Spelt(batch.aligned.text), aligned=True)
     k = Column(np.int64, lambda batch, hits: hits.k_each[batch.pattern])
     query = Column(np.object_, lambda batch, hits: Named(hits.queries, batch.pattern))
-    mismatches = _number_of("X")
-    insertions = _number_of("I")
-    deletions = _number_of("D")
+    mismatches = Column(np.int64, lambda batch, _: batch.aligned.ops.counted("X"), aligned=True)
+    insertions = Column(np.int64, lambda batch, _: batch.aligned.ops.counted("I"), aligned=True)
+    deletions = Column(np.int64, lambda batch, _: batch.aligned.ops.counted("D"), aligned=True)
     positions = Column(np.object_, _positions, aligned=True)
     differences_3p = Column(np.int64, _differences_3p, aligned=True)
-    unknown = Column(
-        np.int64,
-        lambda batch, _: counted_in_rows(batch.aligned.text == ord("N"), batch.aligned.text_ends),
-        aligned=True,
-    )
+    unknown = Column(np.int64, lambda batch, _: batch.aligned.text.counted("N"), aligned=True)
     cut = Column(np.float64, _cuts, ".0f", aligned=True)
     flank_5p = Column(np.object_, lambda batch, hits: _flanks(batch, hits)[0])
     flank_3p = Column(np.object_, lambda batch, hits: _flanks(batch, hits)[1])
@@ -311,7 +286,7 @@ ListedProduct = named_row("ListedProduct", ("genome", *Product._fields))
 def _site_columns(side: str) -> tuple[Column[Any], ...]:
     """The columns of the sites of one primer of products, in the order of TSV."""
 
-    def of(batch: ProductBatch) -> PrimerSites:
+    def of(batch: ProductBatch) -> Any:
         return batch.forward if side == "forward" else batch.reverse
 
     return (
@@ -319,8 +294,8 @@ def _site_columns(side: str) -> tuple[Column[Any], ...]:
         Column(np.int64, lambda batch, _: of(batch).start),
         Column(np.int64, lambda batch, _: of(batch).end),
         Column(np.int32, lambda batch, _: of(batch).distance),
-        Column(np.object_, lambda batch, _: cigars(of(batch).columns), aligned=True),
-        Column(np.object_, lambda batch, _: matches(of(batch).columns), aligned=True),
+        Column(np.object_, lambda batch, _: Spelt(of(batch).columns.ops, runs=True), aligned=True),
+        Column(np.object_, lambda batch, _: Spelt(of(batch).columns.text), aligned=True),
     )
 
 

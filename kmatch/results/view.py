@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from kmatch.results.batches import HitBatch, Texts
+from kmatch.results.batches import HitBatch
 from kmatch.results.lines import Fields, words_of
 from kmatch.results.table import Hits, flanks
 from kmatch.results.writer import Writer
@@ -34,8 +34,7 @@ class ViewWriter(Writer):
     def _hits(self, batch: HitBatch) -> Iterator[Iterator[str]]:
         """The lines of each hit but the last, which is empty."""
         columns = (batch.record, batch.start, batch.end, batch.minus, batch.pattern, batch.distance)
-        ops_ends, ops, text_ends, text = batch.aligned
-        words = Texts(ops_ends, ops).words(), Texts(text_ends, text).words()
+        words = [texts.words() for texts in batch.aligned]
         hits = zip(*(each.tolist() for each in columns), strict=True)
         around = flanks(batch, self.table, AROUND)
         for each in zip(hits, *words, around, strict=True):

@@ -13,10 +13,10 @@ from kmatch.engine.devices import choose_engine
 from kmatch.engine.engine import Engine
 from kmatch.engine.geometry import Text
 from kmatch.engine.queries import DifferenceQuery, difference_query
-from kmatch.engine.types import MATCH, Columns, Constraints, Ends, View
+from kmatch.engine.types import MATCH, Columns, Constraints, Ends, Texts, View
 from kmatch.errors import InputError
 from kmatch.genome import Genomes
-from kmatch.results.batches import HitBatch, Texts, join_rows, take_rows
+from kmatch.results.batches import HitBatch, join_rows, take_rows
 from kmatch.search.chunks import NO_LETTERS
 from kmatch.search.ends import trace_ends
 from kmatch.search.panel import build_reading_panel
@@ -176,7 +176,7 @@ def _columns(
     *found, columns = trace_ends(engine.workers, view, sought, ends, True)
     assert columns is not None
     # None has more differences than its distance.
-    differences = np.count_nonzero(columns.ops != MATCH)
+    differences = np.count_nonzero(columns.ops.letters != MATCH)
     if differences != hits.distance.sum() or (np.stack(found) != (begin, end)).any():
         return None
     return columns

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bools, Floats, Ints, Longs, bounds_of, counted_in_rows, gather
+from kmatch.arrays import Bools, Floats, Ints, Longs, bounds_of, gather
 from kmatch.errors import APART, check_choice
 from kmatch.genome import Genome, Genomes
 from kmatch.results.batches import SEEN, AssayBatch, HitBatch, PrimerSites
@@ -208,11 +208,10 @@ class AssaySearch:
     def _temperatures(self, hits: HitBatch) -> Floats:
         """Melting temperatures of sites, NaN where letters were skipped. An oligo's letter that
         stands for several bases is the one that fits."""
-        columns, oligos = hits.aligned, self._pairs.primers
-        skipped = (columns.ops == ord("I")) | (columns.ops == ord("D"))
-        rows = np.flatnonzero(counted_in_rows(skipped, columns.op_ends) == 0)
+        (ops, text), oligos = hits.aligned, self._pairs.primers
+        rows = np.flatnonzero(ops.counted("I") + ops.counted("D") == 0)
         bounds = bounds_of(oligos.lengths[hits.pattern[rows]])
-        sites = encode_text(gather(columns.text, columns.text_ends[rows], bounds))
+        sites = encode_text(gather(text.letters, text.ends[rows], bounds))
         masks = gather(oligos.masks, oligos.begins[hits.pattern[rows]], bounds)
         letters = codes_of(np.where(masks & sites, sites, masks)), codes_of(sites)
         found = np.full(len(hits), np.nan)
@@ -221,13 +220,13 @@ class AssaySearch:
 
     def _seen(self, hits: HitBatch) -> tuple[Longs, Longs]:
         """The letters of oligos, and which of SEEN the sites have there."""
-        ops, columns = hits.aligned.ops, hits.aligned
-        row = np.repeat(np.arange(len(hits)), np.diff(columns.op_ends))
+        (ends, ops), (_, text) = hits.aligned
+        row = np.repeat(np.arange(len(hits)), np.diff(ends))
         added, skipped = ops == ord("D"), ops == ord("I")
         letters = bounds_of(~added)
         begin = self._pairs.primers.begins[hits.pattern[row]]
-        letter = begin + letters[:-1] - letters[columns.op_ends[row]] - added
-        text = codes_of(encode_text(np.append(columns.text, np.uint8(0))))
-        seen = np.where(skipped, SEEN.index("-"), text[bounds_of(~skipped)[:-1]])
+        letter = begin + letters[:-1] - letters[ends[row]] - added
+        codes = codes_of(encode_text(np.append(text, np.uint8(0))))
+        seen = np.where(skipped, SEEN.index("-"), codes[bounds_of(~skipped)[:-1]])
         seen[added] = SEEN.index("+")
         return letter, seen

@@ -14,7 +14,7 @@ import numpy as np
 from kmatch.arrays import Bytes, Longs, Table, Triple, bounds_of, gather, order_of
 from kmatch.engine.codes import Coding
 from kmatch.engine.queries import DifferenceQuery, difference_query
-from kmatch.engine.types import Columns, Constraints, Ends, View
+from kmatch.engine.types import Columns, Constraints, Ends, Texts, View
 from kmatch.engine.workers import Workers, slabs
 from kmatch.jit.entries import entry
 from kmatch.results.batches import HitBatch, hit_batch, joined, no_hits
@@ -52,10 +52,10 @@ def trace_ends(
     workers.run(trace, slabs(len(most)), view, *search, ends, found, (room, ops, text))
     if not aligned:
         return start, end, None
-    columns: list[Any] = []
+    columns: list[Texts] = []
     for letters, sizes in ((ops, size), (text, end - start)):
         begins, bounds = room[:-1] if constraints.leads else room[1:] - sizes, bounds_of(sizes)
-        columns += bounds, gather(letters, begins, bounds)
+        columns.append(Texts(bounds, gather(letters, begins, bounds)))
     return start, end, Columns(*columns)
 
 

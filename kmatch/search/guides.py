@@ -125,7 +125,7 @@ def find_guides(
             f"{target.label}: there is no guide: no {length} letters A, C, G and T stand {beside}"
             + " inside a region" * bool(regions)
         )
-    _, _, ends, text = hits.aligned
+    ends, text = hits.aligned.text
     size, unknown = np.diff(ends) - length, np.full(len(hits), np.nan)
     first = options.pam_side == "5p"
     guide = _words(text, ends[:-1] + size * first, np.full_like(size, length))

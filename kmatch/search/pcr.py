@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arrays import Bools, Bytes, Longs, bounds_of, gather
-from kmatch.engine.types import LETTERS
+from kmatch.engine.types import LETTERS, Texts
 from kmatch.errors import PAIRINGS, InputError, check_choice, checked_count, warn
 from kmatch.genome import Genomes
 from kmatch.results.batches import (
@@ -21,7 +21,6 @@ from kmatch.results.batches import (
     HitBatch,
     PrimerSites,
     ProductBatch,
-    Texts,
     joined,
     sizes_of,
 )

@@ -17,7 +17,7 @@ from kmatch.engine.cpu.tables import window_tables
 from kmatch.engine.engine import Engine, Scan
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Text
 from kmatch.engine.queries import QueryArrays, window_arrays
-from kmatch.engine.types import Columns
+from kmatch.engine.types import Columns, Texts
 from kmatch.engine.ways import LONGEST, window_way, work_of
 from kmatch.engine.workers import slabs
 from kmatch.genome import Genome, Genomes
@@ -204,11 +204,11 @@ def window_batches(
             if aligned:
                 bounds, patterns = bounds_of(end - start), panel.patterns
                 text = np.empty(bounds[-1], np.uint8)
-                found = Columns(0 * bounds, NO_LETTERS, bounds, text)
+                found = Columns(Texts(0 * bounds, NO_LETTERS), Texts(bounds, text))
                 compared = NO_LETTERS, position, NO_LETTERS  # none are
                 if aligned != "text":
-                    found = found._replace(op_ends=bounds, ops=np.empty_like(text))
-                    compared = patterns.masks, patterns.begins[pattern], found.ops
+                    found = found._replace(ops=Texts(bounds, np.empty_like(text)))
+                    compared = patterns.masks, patterns.begins[pattern], found.ops.letters
                 windows = chunk.plain, chunk.letters, position, minus, bounds, compared, text
                 engine.workers.run(read_windows, slabs(len(start)), *windows)
             kinds = pattern, distance.astype(np.int32), minus
