@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from numbers import Real
 from operator import index
 from typing import Any
 
@@ -150,10 +149,8 @@ def check_limits(what: str, limits: Any) -> None:
         return
     try:
         least, most = limits
-        finite = all(isinstance(x, Real) and math.isfinite(x) for x in (least, most))
+        sound = least <= most and math.isfinite(most - least)
     except (TypeError, ValueError):
-        finite = False
-    if not finite:
+        sound = False
+    if not sound:
         raise InputError(f"{what} is {limits!r}; give two numbers, the least and the most")
-    if least > most:
-        raise InputError(f"{what}: the least, {least:g}, is more than the most, {most:g}")

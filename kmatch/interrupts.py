@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 unfinished: set[str] = set()  # paths of files that are removed unless they become whole
 _ending = _thread.allocate_lock()
@@ -21,8 +21,7 @@ def install() -> None:
     Python calls no handler before the kernel ends in which the main thread is, so a thread waits
     for signals too.
     """
-    numbers = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
-    handled = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+    handled = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
     for number in handled:
         signal.signal(number, _end)
     reader, writer = os.pipe()

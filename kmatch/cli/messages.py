@@ -78,20 +78,14 @@ class Messages:
         if not self._is_watched():
             yield None
             return
+        from rich import progress as rich
         from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            DownloadColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-        )
 
-        done = (MofNCompleteColumn(), TextColumn("tasks")) if in_tasks else (DownloadColumn(),)
-        columns = (TextColumn("{task.description}", markup=False), BarColumn(), *done)
+        words = rich.TextColumn("{task.description}", markup=False)
+        done = rich.MofNCompleteColumn() if in_tasks else rich.DownloadColumn()
+        columns = (words, rich.BarColumn(), done, rich.TimeElapsedColumn())
         console = Console(stderr=True)
-        with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as progress:
+        with rich.Progress(*columns, console=console, transient=True) as progress:
             longest = max(8, min(LABEL, console.width - REST))
             name = one_line(label)
             task = progress.add_task(shorten(os.path.basename(name) or name, longest), total=None)

@@ -1,6 +1,6 @@
 """The published algorithms by command and name; imports none of them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -117,7 +117,7 @@ def find(command: str, name: str) -> Algorithm | None:
 
 
 def choose_algorithm(
-    command: str, patterns: "Sequence[Pattern]", run: "Run", work: int | None = None
+    command: str, patterns: "Iterable[Pattern]", run: "Run", work: int | None = None
 ) -> "Engine":
     """The engine of a search: that of a device, or of a published algorithm there.
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, repeat
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,8 +35,8 @@ class Pattern:
         return len(self.masks)
 
 
-class PatternSet(Sequence[Pattern]):
-    """A sequence of Patterns, kept in a few arrays, so that hundreds of thousands take little time.
+class PatternSet:
+    """Patterns, by number, kept in a few arrays, so that hundreds of thousands take little time.
 
     masks: those of all letters; begins: int64[P+1], where the letters of each pattern begin;
     lengths: int64[P].
@@ -55,16 +55,8 @@ class PatternSet(Sequence[Pattern]):
         for name, sequence, begin, end in rows:
             yield Pattern(name, sequence, self.masks[begin:end])
 
-    @overload
-    def __getitem__(self, index: int) -> Pattern: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> "PatternSet": ...
-
-    def __getitem__(self, index: int | slice) -> "Pattern | PatternSet":
-        if isinstance(index, slice):
-            return self.take(np.arange(len(self))[index])
-        number = range(len(self))[index]
+    def __getitem__(self, number: int) -> Pattern:
+        number = range(len(self))[number]
         masks = self.masks[self.begins[number] : self.begins[number + 1]]
         return Pattern(self.names[number], self.sequences[number], masks)
 
