@@ -331,7 +331,7 @@ def make_scan(rows: int, bits: int) -> Any:
             for c in range(COLUMNS):
                 state.ph[c] = NONE
                 state.mh[c] = NONE
-            advance(state, rows, tile)
+            advance(state, rows, tile, 0)
             low = NONE
             for c in range(COLUMNS):
                 low |= add(state.counter, bits, state.ph[c], state.mh[c])

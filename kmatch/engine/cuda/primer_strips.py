@@ -233,7 +233,7 @@ def sweep(state, rows, bits, gather, tile, stretch, borders, watch):
                 state.fell[c] = NONE
             following = t + COLUMNS if t + COLUMNS < stretch.end else t
             letters = _load_letters(state, width, stretch, borders, following)
-            _advance(state, rows, (tile, gather))
+            _advance(state, rows, (tile, gather), 0)
             _hand_down(state, width, stretch, borders, t)
             if counting:
                 if gather:

@@ -118,40 +118,35 @@ def _twice(step, size):
     return steps
 
 
+def _if_set(step, size, rest):
+    """What takes `size` rows by step if that bit of their number is set, and others as `rest`."""
+
+    @cuda.jit(device=True)
+    def advance(state, rows, source, i):
+        if rows & size:
+            step(state, source, i)
+            i += size
+        rest(state, rows, source, i)
+
+    return advance
+
+
+@cuda.jit(device=True)
+def _none(state, rows, source, i):
+    """What takes no row."""
+
+
 def advance_by(row):
-    """What takes COLUMNS columns down `rows` rows, a constant of the kernel below 64, each of them
-    by row(state, source, i).
+    """What takes COLUMNS columns down `rows` rows from row i on, a constant of the kernel below 64,
+    each of them by row(state, source, i).
 
     They are written out by halves: the compiler does not unroll a loop of so many, and deltas with
     an index that it does not know cannot be in registers.
     """
-    two = _twice(row, 1)
-    four = _twice(two, 2)
-    eight = _twice(four, 4)
-    sixteen = _twice(eight, 8)
-
-    @cuda.jit(device=True)
-    def advance(state, rows, source):
-        i = 0
-        if rows & 32:
-            sixteen(state, source, 0)
-            sixteen(state, source, 16)
-            i += 32
-        if rows & 16:
-            sixteen(state, source, i)
-            i += 16
-        if rows & 8:
-            eight(state, source, i)
-            i += 8
-        if rows & 4:
-            four(state, source, i)
-            i += 4
-        if rows & 2:
-            two(state, source, i)
-            i += 2
-        if rows & 1:
-            row(state, source, i)
-
+    step, advance = row, _none
+    for size in (1, 2, 4, 8, 16, 32):
+        advance = _if_set(step, size, advance)
+        step = _twice(step, size)
     return advance
 
 
@@ -316,7 +311,7 @@ def cross(state, rows, bits, strip, span, way, own, tile):
             here = own.at + 2 * (t + c) * own.apart
             state.ph[c] = own.borders[uint64(here)] if strip else NONE
             state.mh[c] = own.borders[uint64(here + own.apart)] if strip else NONE
-        advance(state, rows, tile)
+        advance(state, rows, tile, 0)
         for c in range(COLUMNS):
             low |= add(state.counter, bits, state.ph[c], state.mh[c])
             here = own.at + 2 * (t + c) * own.apart
