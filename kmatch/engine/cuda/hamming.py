@@ -4,7 +4,8 @@ A block of threads copies its tile of text, and the rows below it into which win
 shared memory and runs all queries over it, or a part of them where the text has few tiles. A thread
 has one word and `depth` rows of the tile and counts in registers; as many loads share the addresses
 of a letter. Groups that are not in the tile, those far from the window's start and rare IUPAC
-letters, are read from device memory for the windows that are still within k.
+letters, and the letters that have to match are read from device memory for the windows that are
+still within k.
 
 Mismatch counters are bit-sliced and kept complemented, as on the CPU: text planes say where a
 letter *matches*, and both outputs of a full adder complement when all its inputs do. A counter
@@ -99,7 +100,7 @@ class Queries(NamedTuple):
     """Queries within k, planned for a tile of a Size, on the GPU.
 
     bits: of a counter; ones: words before the tile that match everywhere, 0 unless a letter is
-    ALWAYS; steps: int32[Q, 6], groups of letters, see Step.
+    ALWAYS; steps: int32[Q, 5], groups of letters, see Step.
     """
 
     tile: Tile
@@ -127,9 +128,8 @@ def upload(query: QueryArrays, k: int, stream: Stream) -> Queries:
     codes = at.view(np.uint64)
     codes[~near] = 0
     counted = np.minimum(_first_far(near, begin), exact)
-    required = np.minimum(_first_far(near, exact), end)
     unseen = np.minimum(begin + (bounds[:, 3] - bounds[:, 0]) // GROUP, counted)
-    steps = np.stack([begin, unseen, counted, exact, required, end], axis=1).astype(np.int32)
+    steps = np.stack([begin, unseen, counted, exact, end], axis=1).astype(np.int32)
     given = Groups(*(driver.on_device(array, stream) for array in (letters, shifts, codes)))
     return Queries(tile, size, bits, ones, k, given, driver.on_device(steps, stream))
 
@@ -232,13 +232,12 @@ class State(NamedTuple):
 
 class Step(NamedTuple):
     """Groups of a query's letters: the first, and the ends of those counted without a look, of
-    those counted in the tile, of all counted, of those required in the tile, and of all."""
+    those counted in the tile, of all counted, and of all."""
 
     begin: int
     unseen: int
     counted: int
     exact: int
-    required: int
     end: int
 
 
@@ -252,14 +251,6 @@ def _count_staged(state, bits, depth, lanes, code):
     for i in range(depth):
         s = uint64(i * THREADS)
         add_four(state, bits, i, tile[w + s], tile[x + s], tile[y + s], tile[z + s])
-
-
-@cuda.jit(device=True)
-def _require_staged(live, depth, lanes, code):
-    for j in range(4):
-        at = ((code >> uint64(16 * j)) & CODE) + lanes.thread
-        for i in range(depth):
-            live[i] &= lanes.tile[at + uint64(i * THREADS)]
 
 
 @cuda.jit(device=True)
@@ -305,11 +296,7 @@ def _search(state, bits, depth, text, lanes, letters, step):
     while g < step.exact and any_live(depth, live):
         _count_far(state, bits, depth, text, lanes, letters, 4 * g)
         g += 1
-    g = step.exact
-    while g < step.required and any_live(depth, live):
-        _require_staged(live, depth, lanes, codes[g])
-        g += 1
-    letter = 4 * step.required
+    letter = 4 * step.exact
     while letter < 4 * step.end and any_live(depth, live):
         _require_far(live, depth, text, lanes, letters, letter)
         letter += 1
@@ -391,7 +378,7 @@ def make_scan(bits: int, tile_words: int, depth: int, pairs: bool) -> Any:
             for i in range(depth):
                 begin(state, bits, i, first_count)
             s = steps[q]
-            step = Step(s[0], s[1], s[2], s[3], s[4], s[5])
+            step = Step(s[0], s[1], s[2], s[3], s[4])
             _search(state, bits, depth, text, lanes, letters, step)
             if any_live(depth, state.live):
                 coding = Coding(len(steps), q, k + 1, k)
