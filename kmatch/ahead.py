@@ -96,7 +96,7 @@ def cuda_kernels(pairs: bool | None = None) -> dict[str, tuple[Any, tuple[Any, .
     """
     from numba import typeof
 
-    from kmatch.engine.cuda import edit, hamming, primer, primer_tile, text
+    from kmatch.engine.cuda import edit, hamming, primer, primer_kernels, text
     from kmatch.engine.cuda.driver import copies_in_background
 
     pairs = copies_in_background() if pairs is None else pairs
@@ -108,9 +108,9 @@ def cuda_kernels(pairs: bool | None = None) -> dict[str, tuple[Any, tuple[Any, .
             found[" ".join(map(str, (name, *constants)))] = make, constants, signature
 
     steps, shorts = Annotated[Ints, 2], NDArray[np.uint32]
-    tile = Words, shorts, Ints, Ints, Table, primer_tile.Shape, Words, Ints, Table, Longs
-    heights = product((primer.HEIGHT,), primer.BITS, (primer_tile.WIDTH,))
-    add("primer", primer_tile.make_extend, heights, *tile)
+    tile = Words, shorts, Ints, Ints, Table, primer_kernels.Shape, Words, Ints, Table, Longs
+    heights = product((primer.HEIGHT,), primer.BITS, (primer_kernels.WIDTH,))
+    add("primer", primer_kernels.make_extend, heights, *tile)
     scan = Words, edit.Shape, Annotated[Planes, 2], steps, Longs, Longs
     strips = product(edit.STRIP_ROWS, edit.STRIP_BITS)
     add("strips", edit.make_strips, strips, *scan, int, Words, Words, Words)

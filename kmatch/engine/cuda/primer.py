@@ -4,7 +4,7 @@ Bounds only grow, and high ones spare work: a small piece of the background come
 them for the rest. Each piece is taken down a number of rows. Columns with a lane alive below these
 rows are taken again in the end, down twice as many rows with a longer warm-up, together with the
 columns to their right that their alignments can reach. The kernel is in
-`kmatch.engine.cuda.primer_tile`.
+`kmatch.engine.cuda.primer_kernels`.
 
 Units of work say which columns of a background are taken past which tile of starts. They are
 int64[n, 3]: a tile, the first of its columns and the one past the last, in multiples of COLUMNS.
@@ -22,7 +22,7 @@ from kmatch.engine.cpu.primer import target_planes
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.device import Gpu
 from kmatch.engine.cuda.driver import DeviceArray
-from kmatch.engine.cuda.primer_tile import (
+from kmatch.engine.cuda.primer_kernels import (
     CELLS,
     STRETCHES,
     WAITING,

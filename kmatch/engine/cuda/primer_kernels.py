@@ -1,13 +1,18 @@
 """The kernel for k-difference primers: tiles of starts, strip by strip down their rows.
 
-A tile is WIDTH words of neighbouring starts, one word a thread, and a block takes STRETCHES
-stretches of the background past one tile. A stretch begins with a warm-up, whose first column is
-D[i] = i: an alignment of i letters within k spans fewer than i + k columns, so values below k come
-out exact, and others not too low. The warm-up of a strip is the shorter the further down it is, as
-alignments cross its top so many columns later.
+Roles are swapped (see `kmatch.engine.cuda.recurrence`): a lane is a start in the target and row i
+of the matrix its letter i; a column is a letter of the background, the same for all lanes, which
+selects one of the row's planes in shared memory. A tile is WIDTH words of neighbouring starts, one
+word a thread, and a block takes STRETCHES stretches of the background past one tile. A stretch
+begins with a warm-up, whose first column is D[i] = i: an alignment of i letters within k spans
+fewer than i + k columns, so values below k come out exact, and others not too low. The warm-up of a
+strip is the shorter the further down it is, as alignments cross its top so many columns later.
 
-A lane that is alive at its bound gets a larger one by sweeps of the same strip at rows further
-down. A stretch is given up where no lane is alive at the strip's last row.
+In a strip every lane has one row of interest: the row of its bound, or the strip's last where the
+bound is below. The horizontal deltas there are gathered on the way down, and a counter follows
+D − k from column to column: its sign means that the lane is alive: D < k. A lane that is alive at
+its bound gets a larger one by sweeps of the same strip at rows further down. A stretch is given up
+where no lane is alive at the strip's last row.
 """
 
 from functools import cache
@@ -15,20 +20,19 @@ from typing import Any, NamedTuple
 
 from numba import int32, int64, uint8, uint64
 
-from kmatch.engine.cuda.driver import SIMULATED, cuda, kept
-from kmatch.engine.cuda.primer_strips import (
-    Borders,
-    State,
-    Stretch,
-    Tile,
-    Watch,
-    carry_down,
-    stage,
-    sweep,
+from kmatch.engine.cuda.driver import SIMULATED, DeviceArray, cuda, kept
+from kmatch.engine.cuda.recurrence import COLUMNS, add_four, advance_by, cell, put_number
+from kmatch.engine.cuda.words import (
+    ALL_ONES,
+    NONE,
+    ONE,
+    any_of_warp,
+    larger,
+    lowest,
+    or_both,
+    smaller,
 )
-from kmatch.engine.cuda.recurrence import COLUMNS
-from kmatch.engine.cuda.words import NONE, ONE, larger, lowest, smaller
-from kmatch.engine.types import UNKNOWN
+from kmatch.engine.types import FRESH, UNKNOWN
 
 WIDTH = 32  # words of a tile, those of a warp
 STRETCHES = 2  # of a block
@@ -36,6 +40,264 @@ STRETCHES = 2  # of a block
 LIMIT = {} if SIMULATED else {"max_registers": 168}
 NOWHERE = 255  # for a lane without a row of interest
 WAITING, TAKEN, CELLS = range(3)  # what `tally` counts
+
+
+class State(NamedTuple):
+    """What a thread keeps in registers: vertical deltas of its rows, horizontal ones of COLUMNS
+    columns, those above the columns that follow, on their way from memory, those at each lane's row
+    of interest, where the columns' planes are in shared memory, and a counter of D − k at the rows
+    of interest."""
+
+    pv: DeviceArray
+    mv: DeviceArray
+    ph: DeviceArray
+    mh: DeviceArray
+    next_ph: DeviceArray
+    next_mh: DeviceArray
+    rose: DeviceArray
+    fell: DeviceArray
+    planes: DeviceArray
+    counter: DeviceArray
+
+
+class Tile(NamedTuple):
+    """A tile of starts, and a strip of its rows, as a thread sees them.
+
+    limits, bounds: of all starts; first: of the 64 starts that are the thread's word; width: words
+    of a tile; word: the thread's; the rest is in shared memory: planes: letter p of row i at
+    (p·rows + i)·width; masks: the lanes of which row i is the row of interest, at i·width;
+    interest: uint8, these rows, of lane i at i·width, counted from 1, with 0 for the last row of
+    the strip above; deeper: the lanes whose limits are below the strip; passing: those that were
+    alive down to the strip's top, which are looked for at its last row first; carried: D − k above
+    the strip before its first column, bit b of it at `at` + b.
+    """
+
+    limits: DeviceArray
+    bounds: DeviceArray
+    first: int
+    width: int
+    word: int
+    planes: DeviceArray
+    masks: DeviceArray
+    interest: DeviceArray
+    deeper: DeviceArray
+    passing: DeviceArray
+    carried: DeviceArray
+    at: int
+
+
+class Stretch(NamedTuple):
+    """A stretch of the background on its way through a strip.
+
+    columns: four letters a number; begin, end: those that are taken; base: the strip's top row − k;
+    origin: the column that the first deltas in device memory belong to.
+    """
+
+    columns: DeviceArray
+    begin: int
+    end: int
+    base: int
+    origin: int
+
+
+class Borders(NamedTuple):
+    """Horizontal deltas in device memory: the indices of those above a strip and of those below it,
+    −1 for none."""
+
+    deltas: DeviceArray
+    source: int
+    target: int
+
+
+class Watch(NamedTuple):
+    """Lanes to look for at a strip's last row.
+
+    wanted: these; counting: whether the row is so far down that a lane may not be alive; noting:
+    whether all columns in which one is alive count, not only whether there is one; seen: receives
+    the first and the last group of such columns.
+    """
+
+    wanted: int
+    counting: bool
+    noting: bool
+    seen: DeviceArray
+
+
+@cuda.jit(device=True)
+def _row(state, source, i):
+    tile, gather = source
+    wanted = tile.masks[uint64(tile.word) + uint64(i * tile.width)] if gather else NONE
+    for c in range(COLUMNS):
+        cell(state, tile.planes[state.planes[c] + uint64(i * tile.width)], i, c)
+        if gather:
+            state.rose[c] = or_both(state.rose[c], state.ph[c], wanted)
+            state.fell[c] = or_both(state.fell[c], state.mh[c], wanted)
+
+
+_advance = advance_by(_row)
+
+
+@cuda.jit(device=True)
+def begin_rows(state, rows, bits, gather, tile, base, fresh):
+    """Begin a column that grows by one a row, and counters at the rows of interest.
+
+    fresh: whether a record begins, so that D − k above the strip is `base`.
+    """
+    for i in range(rows):
+        state.pv[i] = ALL_ONES
+        state.mv[i] = NONE
+    counted = ALL_ONES
+    if gather:
+        counted = NONE
+        put_number(state.counter, bits, 0)
+        for i in range(rows):
+            wanted = tile.masks[uint64(tile.word) + uint64(i * tile.width)]
+            counted |= wanted
+            for b in range(bits):
+                if ((i + 1) >> b) & 1:
+                    state.counter[b] |= wanted
+    else:
+        put_number(state.counter, bits, rows)
+    _add_above(state.counter, bits, tile, base, fresh, counted)
+
+
+@cuda.jit(device=True)
+def _add_above(counter, bits, tile, base, fresh, counted):
+    """Add D − k above the strip to a counter, in the lanes counted."""
+    carry = NONE
+    for b in range(bits):
+        above = tile.carried[tile.at + b]
+        if fresh:
+            above = ALL_ONES if (base >> b) & 1 else NONE
+        above &= counted
+        old = counter[b]
+        counter[b] = old ^ above ^ carry
+        carry = (old & above) | (carry & (old ^ above))
+
+
+@cuda.jit(device=True)
+def carry_down(state, rows, bits, tile, stretch, borders, begun):
+    """Find D − k above a strip before its first column, in every lane.
+
+    begun: the first column of the strip above, where `tile.carried` is D − k above that one.
+    """
+    if borders.source < 0:
+        put_number(state.counter, bits, stretch.base)
+    else:
+        put_number(state.counter, bits, rows)
+        _add_above(state.counter, bits, tile, stretch.base, False, ALL_ONES)
+    for t in range(begun, stretch.begin, COLUMNS):
+        letters = _load_letters(state, tile.width, stretch, borders, t)
+        if letters & 7 == FRESH:
+            put_number(state.counter, bits, stretch.base)
+        else:
+            add_four(state.counter, bits, state.next_ph, state.next_mh)
+    for b in range(bits):
+        tile.carried[tile.at + b] = state.counter[b]
+
+
+@cuda.jit(device=True)
+def _load_letters(state, width, stretch, borders, t):
+    """The letters of COLUMNS columns from t on; begins to load the deltas above them."""
+    if borders.source >= 0:
+        first = borders.source + (t - stretch.origin) * 2 * width
+        for c in range(COLUMNS):
+            at = first + 2 * c * width
+            state.next_ph[c] = borders.deltas[uint64(at)]
+            state.next_mh[c] = borders.deltas[uint64(at + width)]
+    return stretch.columns[uint64(t) // uint64(COLUMNS)]
+
+
+@cuda.jit(device=True)
+def _hand_down(state, width, stretch, borders, t):
+    """Store the deltas below COLUMNS columns from t on."""
+    if borders.target >= 0:
+        for c in range(COLUMNS):
+            at = borders.target + (t - stretch.origin) * 2 * width + 2 * c * width
+            borders.deltas[uint64(at)] = state.ph[c]
+            borders.deltas[uint64(at + width)] = state.mh[c]
+
+
+@cuda.jit(device=True)
+def sweep(state, rows, bits, gather, tile, stretch, borders, watch):
+    """Take a stretch through a strip; returns the lanes alive at the rows of interest.
+
+    gather: whether these are each lane's own, or the strip's last, for which one lane of `watch` is
+    enough, unless all columns count. A sweep that counts nothing is no kind of its own: with less
+    code the kernel is faster.
+    """
+    alive, t, width = NONE, stretch.begin, tile.width
+    counting = gather or watch.counting
+    for c in range(COLUMNS):
+        state.next_ph[c] = NONE
+        state.next_mh[c] = NONE
+    while t < stretch.end:
+        # Records have a loop each: one loop with new rows in it would copy all of them every time.
+        letters = stretch.columns[uint64(t) // uint64(COLUMNS)]
+        fresh = letters & 7 == FRESH
+        begin_rows(state, rows, bits, gather, tile, stretch.base, fresh)
+        if fresh:
+            for c in range(COLUMNS):  # the strip below loads them ahead, and looks at none
+                state.ph[c] = NONE
+                state.mh[c] = NONE
+            _hand_down(state, width, stretch, borders, t)
+            t += COLUMNS
+        if t < stretch.end:
+            letters = _load_letters(state, width, stretch, borders, t)
+        while t < stretch.end:
+            if letters & 7 == FRESH:
+                break
+            for c in range(COLUMNS):
+                letter = (uint64(letters) >> uint64(8 * c)) & uint64(7)
+                state.planes[c] = letter * uint64(rows * width) + uint64(tile.word)
+                state.ph[c] = state.next_ph[c]
+                state.mh[c] = state.next_mh[c]
+                state.rose[c] = NONE
+                state.fell[c] = NONE
+            following = t + COLUMNS if t + COLUMNS < stretch.end else t
+            letters = _load_letters(state, width, stretch, borders, following)
+            _advance(state, rows, (tile, gather), 0)
+            _hand_down(state, width, stretch, borders, t)
+            if counting:
+                if gather:
+                    now = add_four(state.counter, bits, state.rose, state.fell)
+                else:
+                    now = add_four(state.counter, bits, state.ph, state.mh)
+                alive |= now
+                looking = watch.noting or not gather
+                if looking and any_of_warp(now & watch.wanted):
+                    if watch.noting:
+                        note(watch.seen, t)
+                    else:
+                        counting = False
+            t += COLUMNS
+    return alive
+
+
+@cuda.jit(device=True)
+def note(seen, t):
+    """Note group t; sweeps follow one another."""
+    if seen[1] < 0 or t < seen[0]:
+        seen[0] = t
+    if t > seen[1]:
+        seen[1] = t
+
+
+@cuda.jit(device=True)
+def stage(rows, text, plane_words, word, top, threads, tile):
+    """Copy the planes of a strip to a tile, each row shifted by its number.
+
+    word: the tile's first; top: the strip's first row; threads: the number of this one, and of all.
+    """
+    width, planes = tile.width, tile.planes
+    for to in range(threads[0], 4 * rows * width, threads[1]):
+        row = top + to // width % rows
+        source = to // (rows * width) * plane_words + word + to % width + row // 64
+        shift = uint64(row % 64)
+        bits = text[source] >> shift
+        if shift:
+            bits |= text[source + 1] << (uint64(64) - shift)
+        planes[to] = bits
 
 
 class Shape(NamedTuple):
