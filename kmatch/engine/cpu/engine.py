@@ -8,7 +8,7 @@ import numpy as np
 from kmatch.arrays import Bytes, Longs, Table, Words
 from kmatch.engine import ways
 from kmatch.engine.codes import Found, HitBuffer, found_in, make_buffer
-from kmatch.engine.cpu.items import Tiling, spans, stretches, tiling_of, written
+from kmatch.engine.cpu.items import spans, stretches, tiles, written
 from kmatch.engine.cpu.primer import extend_primers
 from kmatch.engine.cpu.tables import Seeds, Tables
 from kmatch.engine.engine import Engine, Scan, UnderWay
@@ -19,9 +19,7 @@ from kmatch.engine.workers import Kernel, Workers
 from kmatch.jit.entries import entry
 
 unite = entry("kmatch.engine.cpu.pack:unite", tuple[Words, int, Bytes])
-scan = entry(
-    "kmatch.engine.cpu.hamming:scan", tuple[Longs, Text, QueryArrays, int, Tiling, HitBuffer]
-)
+scan = entry("kmatch.engine.cpu.hamming:scan", tuple[Longs, Text, QueryArrays, int, HitBuffer])
 scan_lookup = entry(
     "kmatch.engine.cpu.lookup:scan_lookup",
     tuple[Longs, Text, View, Pams, Longs, Table, Seeds, Longs, HitBuffer],
@@ -66,8 +64,7 @@ class CpuEngine(Engine):
 
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
         workers = self._workers_for(text, len(query.bounds))
-        tiling, items = tiling_of(text)
-        return self._start(workers, scan, items, capacity, text, query, k, tiling)
+        return self._start(workers, scan, tiles(text), capacity, text, query, k)
 
     def start_lookup(self, view: View, tables: Tables, capacity: int) -> Scan:
         """A Scan for the ends within the limits of their queries, as `start_edit`, beside PAMs and

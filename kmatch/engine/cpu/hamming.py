@@ -16,7 +16,7 @@ import numpy as np
 
 from kmatch.arrays import Longs
 from kmatch.engine.cpu.hits import give_up, leave, new_slot, new_writer, put
-from kmatch.engine.cpu.items import WIDE
+from kmatch.engine.cpu.items import TILE, WIDE
 from kmatch.engine.cpu.vectors import (
     ALL_ONES,
     NONE,
@@ -147,12 +147,11 @@ class Letters(NamedTuple):
     """Queries in a chunk; pointers may take the place of the arrays.
 
     offsets: int64[L], of a letter's words from those of its window's start; bounds: see
-    QueryArrays; queries: how many there are.
+    QueryArrays.
     """
 
     offsets: Longs
     bounds: Longs
-    queries: int
     counter: Counter
 
 
@@ -228,9 +227,9 @@ def _distance(counts, counter, word, bit):
 
 
 @kernel
-def _collect(counts, counter, text, at, words, query, writer):
-    """Write the codes of the live lanes of some words; words: (first, last) of a vector at `at`."""
-    for w in range(*words):
+def _collect(counts, counter, text, at, many, query, writer):
+    """Write the codes of the live lanes of `many` words from `at` on."""
+    for w in range(many):
         live = counts[w]
         if live == NONE:
             continue
@@ -243,7 +242,7 @@ def _collect(counts, counter, text, at, words, query, writer):
 
 
 @kernel
-def _scan_letters(text, letters, q, at, end, counts, writer):
+def _scan_words(text, letters, q, at, end, counts, writer):
     """Scan words next to each other for one query."""
     bounds, counter = letters.bounds, letters.counter
     query = (bounds[4 * q], bounds[4 * q + 1], bounds[4 * q + 2], bounds[4 * q + 3])
@@ -251,35 +250,8 @@ def _scan_letters(text, letters, q, at, end, counts, writer):
         at = _seek(text.planes, at, end, letters.offsets, query, counter, counts)
         if at >= end:
             break
-        _collect(counts, counter, text, at, (0, min(WIDE, end - at)), q, writer)
+        _collect(counts, counter, text, at, min(WIDE, end - at), q, writer)
         at += WIDE
-
-
-@kernel
-def _scan_tile(text, letters, tile, counts, writer):
-    """Scan a tile for all queries."""
-    at, whole = tile.row * text.words + tile.word, tile.words == text.words
-    rows, words = (1, tile.rows * tile.words) if whole else (tile.rows, tile.words)
-    for q in range(letters.queries):
-        for row in range(rows):
-            here = at + row * text.words
-            _scan_letters(text, letters, q, here, here + words, counts, writer)
-
-
-class Tile(NamedTuple):
-    """Rows and words of a chunk that all queries scan before the next, in the L1 cache."""
-
-    row: int
-    rows: int
-    word: int
-    words: int
-
-
-@kernel
-def _tile_of(tiling, text, item):
-    down, across = divmod(item, tiling.across)
-    row, word = down * tiling.rows, across * tiling.words
-    return Tile(row, min(tiling.rows, text.rows - row), word, min(tiling.words, text.words - word))
 
 
 @kernel
@@ -292,30 +264,30 @@ def _letter_offsets(text, query):
 
 
 @kernel
-def _scan_tiles(work, text, query, offsets, k, tiling, counts, writer):
+def _scan_tiles(work, text, query, offsets, k, counts, writer):
     """Scan tiles until none is left; its arrays outlive it, so what it calls takes pointers."""
     chunk = Text(pointer(text.planes, 0), text.words, text.rows, text.plane_words)
-    queries = len(query.bounds)
-    letters = Letters(pointer(offsets, 0), pointer(query.bounds, 0), queries, counter_of(k))
+    letters = Letters(pointer(offsets, 0), pointer(query.bounds, 0), counter_of(k))
     counts_at = pointer(counts, 0)
     item = next_item(work)
     while item >= 0:
-        tile = _tile_of(tiling, text, item)
-        _scan_tile(chunk, letters, tile, counts_at, writer)
+        end = min(TILE * (item + 1), text.rows * text.words)
+        for q in range(len(query.bounds)):
+            _scan_words(chunk, letters, q, TILE * item, end, counts_at, writer)
         give_up(work, writer)
         item = next_item(work)
 
 
 @kernel
-def scan(work, text, query, k, tiling, buffer):
+def scan(work, text, query, k, buffer):
     """Find every window within k mismatches of each query.
 
-    work: an item is a tile; text: Text; query: QueryArrays; k: counted letters that may mismatch;
-    tiling: see `tiling_of`; buffer: HitBuffer, receives the codes.
+    work: see `tiles`; text: Text; query: QueryArrays; k: counted letters that may mismatch; buffer:
+    HitBuffer, receives the codes.
     """
     offsets = _letter_offsets(text, query)
     counts = np.empty((1 + max(counter_of(k).bits, 4)) * WIDE, np.uint64)
     slot = new_slot()
     writer = new_writer(buffer, slot, len(query.bounds), k)
-    _scan_tiles(work, text, query, offsets, k, tiling, counts, writer)
+    _scan_tiles(work, text, query, offsets, k, counts, writer)
     leave(buffer, slot)

@@ -1,7 +1,5 @@
 """How kernels of the CPU cut their work: the widths of vectors, and items of work in a chunk."""
 
-from typing import NamedTuple
-
 from llvmlite.binding import get_host_cpu_features
 
 from kmatch.arrays import Longs
@@ -27,24 +25,12 @@ def stretches(queries: int, longest: int, rows: int, threads: int) -> int:
     return max(min(wanted, rows // (WARM_SHARE * longest)), 1)
 
 
-TILE = 512  # words of text in a tile, at the most
-TILE_ROWS = 32  # of one of whole vectors
+TILE = 512  # words of text in a tile, which all queries scan before the next, in the L1 cache
 
 
-class Tiling(NamedTuple):
-    """A chunk cut into tiles of so many rows and words, `across` of them beside each other."""
-
-    rows: int
-    words: int
-    across: int
-
-
-def tiling_of(text: Text) -> tuple[Tiling, int]:
-    """The Tiling of a Text, and how many tiles it has."""
-    rows = min(TILE_ROWS if text.words >= WORDS else TILE // text.words, text.rows)
-    words = min(text.words, TILE // rows)
-    across = -(-text.words // words)
-    return Tiling(rows, words, across), -(-text.rows // rows) * across
+def tiles(text: Text) -> int:
+    """Items of work in scanning a chunk for mismatches."""
+    return -(-text.rows * text.words // TILE)
 
 
 PACK_ROWS = 64  # rows packed at a time: one cache line of each lane
