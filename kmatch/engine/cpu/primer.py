@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kmatch.arrays import Bools, Bytes, Longs, Words
+from kmatch.arrays import Bytes, Longs, Words
 from kmatch.engine.cpu.items import LANES
 from kmatch.engine.types import Starts
 from kmatch.jit.entries import entry
@@ -32,21 +32,18 @@ class Tile(NamedTuple):
 
     planes: uint64[4, w], the target's, a bit a letter, with zeros at their end; first: the tile's
     first start; bounds, limits: int64[LANES], as in Starts, limits 0 in lanes without a start;
-    opens: bool[LANES], see `climb`; height: rows of a strip, a multiple of GROUP; block: columns of
-    a block.
+    height: rows of a strip, a multiple of GROUP; block: columns of a block.
     """
 
     planes: Annotated[Words, 2]
     first: int
     bounds: Longs
     limits: Longs
-    opens: Bools
     k: int
     height: int
     block: int
 
 
-climb = entry("kmatch.engine.cpu.primer_kernels:climb", tuple[Longs, Longs, Bools, int, int])
 extend_tile = entry("kmatch.engine.cpu.primer_kernels:extend_tile", tuple[Tile, Bytes, Longs])
 
 
@@ -62,10 +59,8 @@ def extend_primers(
 
     See `Engine.extend_primers`.
     """
-    target, begins, limits, bounds = starts
-    opens = np.zeros(target.size, bool)
-    opens[begins[:-1][np.diff(begins) > 0]] = True
-    climb(bounds, limits, opens, 1, target.size)
+    target, _, limits, bounds = starts
+    settle(limits, bounds)
     planes = target_planes(target, int(limits.max(initial=0)) + HEIGHT)
     stretches = _stretches(target.size, int(limits.max(initial=0)) + k, columns.size, threads)
     items = [(first, *ends) for first in range(0, target.size, LANES) for ends in stretches]
@@ -75,9 +70,7 @@ def extend_primers(
         first, begin, end = items[number]
         rows = slice(first, first + LANES)
         own = _padded(bounds[rows])
-        tile = Tile(
-            planes, first, own, _padded(limits[rows]), _padded(opens[rows]), k, HEIGHT, BLOCK
-        )
+        tile = Tile(planes, first, own, _padded(limits[rows]), k, HEIGHT, BLOCK)
         extend_tile(tile, columns[begin:end], watches[number])
         watches[number, 0] = end - begin
         return first, own
@@ -98,13 +91,24 @@ def extend_primers(
                     first, found = task.result()
                     rows = bounds[first : first + LANES]
                     np.maximum(rows, found[: rows.size], out=rows)
-                    climb(bounds, limits, opens, first, first + rows.size)
+                    reached = slice(first, first + rows.size + int(rows.max()))
+                    settle(limits[reached], bounds[reached])
                 if on_progress:
                     on_progress(watches[:, 0].sum() / total)
         except BaseException:
             watches[:, 1] = 1
             raise
     return int(watches[:, 2].sum())
+
+
+def settle(limits: Longs, bounds: Longs) -> None:
+    """Raise bounds, in place: primers of later starts do not end before those of earlier ones.
+
+    Records need not be separated: no bound ends after the first letter of the next record.
+    """
+    starts = np.arange(len(bounds))
+    ends = np.maximum.accumulate(starts + bounds)
+    np.maximum(bounds, np.minimum(ends - starts, limits + 1), out=bounds)
 
 
 def target_planes(target: Bytes, beyond: int) -> Words:

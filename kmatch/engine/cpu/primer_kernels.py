@@ -93,18 +93,13 @@ def _strip_size(height):
 
 
 @kernel
-def climb(bounds, limits, opens, first, last):
-    """Raise bounds so that r + bounds[r] never decreases within a record.
-
-    From start `first` to `last`, and beyond as long as it did decrease. bounds, limits: int64;
-    opens: bool, whether a record begins at a start.
-    """
-    for r in range(max(first, 1), bounds.size):
-        least = min(bounds[r - 1] - 1, limits[r] + 1)
-        if not opens[r] and bounds[r] < least:
-            bounds[r] = least
-        elif r >= last:
-            return
+def _settle(tile):
+    """Raise the bounds of a tile; see `kmatch.engine.cpu.primer.settle`."""
+    end = 0
+    for lane in range(LANES):
+        end = max(end, lane + tile.bounds[lane])
+        least = min(end - lane, tile.limits[lane] + 1)
+        tile.bounds[lane] = max(tile.bounds[lane], least)
 
 
 @kernel
@@ -276,7 +271,7 @@ def _raise(state, strip, rows, borders, offsets, tile):
                     lane = 64 * word + lowest(left)
                     left &= left - ONE
                     tile.bounds[lane] = min(strip.top + row + 1, tile.limits[lane]) + 1
-    climb(tile.bounds, tile.limits, tile.opens, 1, LANES)
+    _settle(tile)
 
 
 @kernel
@@ -307,7 +302,7 @@ def _take(state, strip, rows, borders, offsets, tile):
         return (ALIVE if alive else 0) | SWAPPED
     _raise(state, strip, rows, borders, offsets, tile)
     if not alive:
-        # Lanes that `climb` raised may not be alive below; the next strip shows it.
+        # Lanes that `_settle` raised may not be alive below; the next strip shows it.
         for lane in range(LANES):
             alive |= bottom < tile.bounds[lane] <= tile.limits[lane]
     return (ALIVE if alive else 0) | RAISED | SWAPPED

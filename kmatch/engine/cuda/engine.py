@@ -144,7 +144,8 @@ class CudaEngine(Engine):
         on_progress: Callable[[float], object] | None = None,
     ) -> int:
         """See `Engine.extend_primers`; parts of the target go to whichever GPU is free."""
-        from kmatch.engine.cuda.primer import extend_primers, settle
+        from kmatch.engine.cpu.primer import settle
+        from kmatch.engine.cuda.primer import extend_primers
 
         many = PARTS if len(starts.bounds) >= PART_STARTS and self.queues > 1 else 1
         cuts = np.unique(np.linspace(0, len(starts.bounds), many * self.queues + 1).astype(int))

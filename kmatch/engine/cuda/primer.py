@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from kmatch.arrays import Bytes, Ints, Longs, distinct
-from kmatch.engine.cpu.primer import target_planes
+from kmatch.engine.cpu.primer import settle, target_planes
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.device import Gpu
 from kmatch.engine.cuda.driver import DeviceArray
@@ -94,16 +94,6 @@ def group_columns(columns: Bytes) -> Bytes:
         grouped[at - COLUMNS : at] = FRESH
         grouped[at : at + len(part)] = part
     return grouped
-
-
-def settle(limits: Longs, bounds: Longs) -> None:
-    """Raise bounds, in place: primers of later starts do not end before those of earlier ones.
-
-    Records need not be separated: no bound ends after the first letter of the next record.
-    """
-    starts = np.arange(len(bounds))
-    ends = np.maximum.accumulate(starts + bounds)
-    np.minimum(ends - starts, limits + 1, out=bounds)
 
 
 class Extension:
