@@ -161,8 +161,7 @@ class CudaEngine(Engine):
 
             def start(gpu: Gpu) -> UnderWay[int]:
                 with gpu.timed():
-                    given = (self._extend_on_cpu, parts[number], columns, k, listen)
-                    cells = extend_primers(gpu, *given)
+                    cells = extend_primers(gpu, self.threads, parts[number], columns, k, listen)
                 return UnderWay(lambda: cells)
 
             return self._start(start)
@@ -177,11 +176,6 @@ class CudaEngine(Engine):
             starts.bounds[begin:end] = part.bounds[: end - begin]
         settle(starts.limits, starts.bounds)
         return cells
-
-    def _extend_on_cpu(self, starts: Starts, columns: Bytes, k: int) -> None:
-        from kmatch.engine.cpu.primer import extend_primers
-
-        extend_primers(starts, columns, k, threads=self.threads)
 
     def _start(self, start: Callable[[Gpu], Any]) -> Any:
         """start(the GPU), or the same on whichever of several is free first."""

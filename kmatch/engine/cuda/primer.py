@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from kmatch.arrays import Bytes, Ints, Longs, distinct
+from kmatch.engine.cpu import primer as on_cpu
 from kmatch.engine.cpu.primer import settle, target_planes
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.device import Gpu
@@ -50,19 +51,17 @@ FEWEST = 3  # units for each multiprocessor that are taken down further
 NO_LIMIT, NO_BOUND = 0, 1  # of a start that is of no interest
 NEVER = -(1 << 40)  # the end of columns where there are none
 
-Deeper = Callable[[Starts, Bytes, int], object]
-
 
 def extend_primers(
     gpu: Gpu,
-    deeper: Deeper,
+    threads: int,
     starts: Starts,
     columns: Bytes,
     k: int,
     on_progress: Callable[[float], object] | None = None,
 ) -> int:
-    """See `Engine.extend_primers`; deeper(starts, columns, k): the same on the CPU, for starts that
-    are alive too far down, whose cells are not counted."""
+    """See `Engine.extend_primers`; threads: of the CPU, which goes on with starts that are alive
+    too far down; its cells are not counted."""
     limits, bounds = starts.limits, starts.bounds
     if not (bounds <= limits).any():
         return 0
@@ -75,7 +74,8 @@ def extend_primers(
     rows, units = search.extend_further(np.concatenate(alive))
     if len(units):
         deep = (bounds > rows) & (bounds <= limits)
-        deeper(starts._replace(limits=np.where(deep, limits, NO_LIMIT)), columns, k)
+        alone = starts._replace(limits=np.where(deep, limits, NO_LIMIT))
+        on_cpu.extend_primers(alone, columns, k, threads=threads)
         settle(limits, bounds)
     return search.cells
 
