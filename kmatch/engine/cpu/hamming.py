@@ -5,9 +5,9 @@ Mismatch counters are bit-sliced and kept complemented, because the text planes 
 2^bits − (k + 1), so that an overflow means more than k mismatches; a lane whose counter overflows
 is no longer live.
 
-A tuple (live, ones, twos, fours, eights) holds vectors of lanes; `kept` is the number of the
-counter's bits in use. With kept = BEYOND there are four or more, and the tuple holds the carry of
-the eights, for `ripple`, instead of the live plane.
+A tuple (live, ones, twos, fours) holds vectors of lanes; `kept` is the number of the counter's bits
+in use. With kept = BEYOND there are three or more, and the tuple holds the carry of the fours, for
+`ripple`, instead of the live plane.
 """
 
 from typing import NamedTuple
@@ -32,7 +32,7 @@ from kmatch.engine.geometry import Text
 from kmatch.engine.workers_kernels import next_item
 from kmatch.jit.kernels import inlined, kernel
 
-BEYOND = 4
+BEYOND = 3
 
 
 class Counter(NamedTuple):
@@ -72,7 +72,6 @@ def begin_wide(first_count):
         fill_wide(_start(first_count, 0)),
         fill_wide(_start(first_count, 1)),
         fill_wide(_start(first_count, 2)),
-        fill_wide(_start(first_count, 3)),
     )
 
 
@@ -84,63 +83,59 @@ def _start(first_count, bit):
 @inlined
 def add_four(kept, counters, a, b, c, d):
     """Count the mismatches of four letters."""
-    live, ones, twos, fours, eights = counters
+    live, ones, twos, fours = counters
     ones, first = _full(a, b, ones)
     ones, second = _full(c, d, ones)
     if kept == 1:
-        return live & first & second, ones, twos, fours, eights
+        return live & first & second, ones, twos, fours
     twos, third = _full(first, second, twos)
-    return _carry_twos(kept, live, ones, twos, fours, eights, third)
+    return _carry_twos(kept, live, ones, twos, fours, third)
 
 
 @inlined
 def add_one(kept, counters, a):
     """Count the mismatches of one letter."""
-    live, ones, twos, fours, eights = counters
+    live, ones, twos, fours = counters
     ones, carry = _half(ones, a)
     if kept == 1:
-        return live & carry, ones, twos, fours, eights
+        return live & carry, ones, twos, fours
     twos, carry = _half(twos, carry)
-    return _carry_twos(kept, live, ones, twos, fours, eights, carry)
+    return _carry_twos(kept, live, ones, twos, fours, carry)
 
 
 @inlined
-def _carry_twos(kept, live, ones, twos, fours, eights, carry):
+def _carry_twos(kept, live, ones, twos, fours, carry):
     if kept == 2:
-        return live & carry, ones, twos, fours, eights
+        return live & carry, ones, twos, fours
     fours, carry = _half(fours, carry)
-    if kept == 3:
-        return live & carry, ones, twos, fours, eights
-    eights, carry = _half(eights, carry)
-    return live & carry, ones, twos, fours, eights
+    return live & carry, ones, twos, fours
 
 
 @kernel
 def begin_high(counts, counter):
-    """Begin the bits from the fifth on: bit b is a vector at counts[(1 + b)·WIDE]."""
-    for b in range(4, counter.bits):
+    """Begin the bits from the fourth on: bit b is a vector at counts[(1 + b)·WIDE]."""
+    for b in range(3, counter.bits):
         store(counts, (1 + b) * WIDE, fill_wide(_start(counter.first_count, b)))
 
 
 @inlined
 def ripple(counts, bits, live, counters):
-    """Add the carry of the eights to the bits from the fifth on; returns (live, counters)."""
-    carry, ones, twos, fours, eights = counters
-    for b in range(4, bits):
+    """Add the carry of the fours to the bits from the fourth on; returns (live, counters)."""
+    carry, ones, twos, fours = counters
+    for b in range(3, bits):
         count, carry = _half(load_wide(counts, (1 + b) * WIDE), carry)
         store(counts, (1 + b) * WIDE, count)
-    return live & carry, (fill_wide(ALL_ONES), ones, twos, fours, eights)
+    return live & carry, (fill_wide(ALL_ONES), ones, twos, fours)
 
 
 @inlined
 def save(counts, at, live, counters):
-    """Write the live plane to counts[at], and the bits up to the fourth every WIDE words behind."""
-    _, ones, twos, fours, eights = counters
+    """Write the live plane to counts[at], and the bits up to the third every WIDE words behind."""
+    _, ones, twos, fours = counters
     store(counts, at, live)
     store(counts, at + WIDE, ones)
     store(counts, at + 2 * WIDE, twos)
     store(counts, at + 3 * WIDE, fours)
-    store(counts, at + 4 * WIDE, eights)
 
 
 class Letters(NamedTuple):
@@ -203,7 +198,7 @@ def _make_seek(kept):
     return seek
 
 
-_seek_1, _seek_2, _seek_3, _seek_beyond = (_make_seek(kept) for kept in (1, 2, 3, BEYOND))
+_seek_1, _seek_2, _seek_beyond = (_make_seek(kept) for kept in (1, 2, BEYOND))
 
 
 @kernel
@@ -212,8 +207,6 @@ def _seek(planes, at, last, offsets, query, counter, counts):
         return _seek_1(planes, at, last, offsets, query, counter, counts)
     if counter.bits == 2:
         return _seek_2(planes, at, last, offsets, query, counter, counts)
-    if counter.bits == 3:
-        return _seek_3(planes, at, last, offsets, query, counter, counts)
     return _seek_beyond(planes, at, last, offsets, query, counter, counts)
 
 
@@ -286,7 +279,7 @@ def scan(work, text, query, k, buffer):
     HitBuffer, receives the codes.
     """
     offsets = _letter_offsets(text, query)
-    counts = np.empty((1 + max(counter_of(k).bits, 4)) * WIDE, np.uint64)
+    counts = np.empty((1 + max(counter_of(k).bits, 3)) * WIDE, np.uint64)
     slot = new_slot()
     writer = new_writer(buffer, slot, len(query.bounds), k)
     _scan_tiles(work, text, query, offsets, k, counts, writer)
