@@ -12,16 +12,16 @@ from kmatch.arrays import Bytes, Longs, bounds_of, gather
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.engine import Engine
 from kmatch.engine.geometry import Text
-from kmatch.engine.queries import DifferenceQuery, difference_query
+from kmatch.engine.queries import DifferenceQuery
 from kmatch.engine.types import MATCH, Columns, Constraints, Ends, Texts, View
 from kmatch.errors import InputError
 from kmatch.genome import Genomes
 from kmatch.results.batches import HitBatch, join_rows, take_rows
 from kmatch.search.chunks import NO_LETTERS
 from kmatch.search.ends import trace_ends
-from kmatch.search.panel import build_reading_panel
+from kmatch.search.panel import each_strand
 from kmatch.search.query import Query
-from kmatch.search.rules import make_constraints, rules_of
+from kmatch.search.rules import difference_search, rules_of
 from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.circles import Circles
 from kmatch.sequences.records import Stretch, gathered
@@ -132,9 +132,8 @@ def with_alignments(
     reach = max((int((batch.end - batch.start).max(initial=1)) for batch in batches), default=1)
     k = max((int(batch.distance.max(initial=0)) for batch in batches), default=0)
     texts, rules = GenomeTexts(genomes, reach), rules_of(query)
-    panel = build_reading_panel(query.patterns, "both", rules.leads)
-    search = difference_query(panel.letters, np.full(len(panel.lengths), k))
-    sought = search, make_constraints(rules, panel, k)
+    panel = each_strand(query.patterns, "both")
+    sought = difference_search(panel, rules, np.full(len(panel.lengths), k))
     engine = choose_engine("cpu", threads)
     for batch in batches:
         if batch.columns is None and len(batch):

@@ -14,7 +14,7 @@ from kmatch.results.batches import HitBatch
 from kmatch.search.chunks import Chunking, plan_reading
 from kmatch.search.circles import by_record, hits_on_circles
 from kmatch.search.ends import DifferenceSearch
-from kmatch.search.panel import build_reading_panel, checked_distances
+from kmatch.search.panel import checked_distances, each_strand
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.rules import checked_rules
@@ -48,7 +48,7 @@ class EditSearch(Search[HitBatch]):
             engine = choose_algorithm("edit", query.patterns, run, work)
         self.engine = engine
         reach = self._rules.reach
-        self._panel = panel = build_reading_panel(query.patterns, query.strand, self._rules.leads)
+        self._panel = panel = each_strand(query.patterns, query.strand)
         self._limits = np.minimum(distances, k)[panel.pattern]
         longest, gap = int(panel.lengths.max()) + reach, max(k + 1, reach)
         plan = plan_reading(longest, k, gap, self.engine.layout)

@@ -13,15 +13,15 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Longs, Table, Triple, bounds_of, gather, order_of
 from kmatch.engine.codes import Coding
-from kmatch.engine.queries import DifferenceQuery, difference_query
+from kmatch.engine.queries import DifferenceQuery
 from kmatch.engine.types import Columns, Constraints, Ends, Texts, View
 from kmatch.engine.workers import Workers, slabs
 from kmatch.jit.entries import entry
 from kmatch.results.batches import HitBatch, hit_batch, joined, no_hits
 from kmatch.search.chunks import NO_LETTERS, PackedChunk
-from kmatch.search.panel import ReadingPanel
+from kmatch.search.panel import Panel
 from kmatch.search.plateaus import FOREVER, Plateaus, chains
-from kmatch.search.rules import Rules, make_constraints
+from kmatch.search.rules import Rules, difference_search
 from kmatch.search.scan import Scanner, code_batches, codes_ahead, rows_at_once
 from kmatch.search.trial import DifferenceScans, keep_ends
 
@@ -62,7 +62,7 @@ def trace_ends(
 class DifferenceSearch:
     """A search for differences over the chunks of a genome.
 
-    panel: ReadingPanel; limits: int64[Q], the k of each query; report: `minima`, `ends` or `loci`;
+    panel: Panel; limits: int64[Q], the k of each query; report: `minima`, `ends` or `loci`;
     rules: Rules; way: see `kmatch.engine.ways`, None to choose; aligned: whether hits come with
     their alignments.
     """
@@ -70,7 +70,7 @@ class DifferenceSearch:
     def __init__(
         self,
         engine: Any,
-        panel: ReadingPanel,
+        panel: Panel,
         limits: Longs,
         report: str,
         rules: Rules,
@@ -78,21 +78,19 @@ class DifferenceSearch:
         aligned: bool = True,
     ) -> None:
         self._engine, self._panel = engine, panel
-        self._query = difference_query(panel.letters, limits)
+        self._query, self._constraints = difference_search(panel, rules, limits)
         self._report, self._aligned = report, aligned
         self._most = rows_at_once(panel.lengths + rules.reach, aligned)  # codes taken at a time
         self._coding = Coding(len(limits), self._query.k)
         self._scanner = Scanner(engine, self._coding)
         self._reach = rules.reach  # letters of a hit beyond its anchored end
         self._bound = bool(rules.pams) or rules.bind_alignments  # whether rules decide about ends
-        self._backward = panel.letters.backward != 0
-        self._constraints = make_constraints(rules, panel, self._query.k)
-        masks = panel.letters.masks
-        self._scans = DifferenceScans(engine, self._query, masks, self._constraints, way)
+        self._backward = self._query.reading.backward != 0
+        self._scans = DifferenceScans(engine, self._query, self._constraints, way)
 
     def run(self, chunks: Iterable[PackedChunk]) -> Generator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
-        self._plateaus = Plateaus(self._panel.letters.backward)
+        self._plateaus = Plateaus(self._query.reading.backward)
         # Hits that a later one may precede, and their coordinates; see `chains`.
         self._waiting: tuple[HitBatch, Table] = no_hits(), np.zeros((4, 0), np.int64)
         self._before = np.zeros(self._reach, np.uint8)  # letters in front of the chunk

@@ -23,27 +23,13 @@ _STRANDS: dict[str, tuple[int, ...]] = {"both": (0, 1), "+": (0,), "-": (1,)}
 
 
 class Panel(NamedTuple):
-    """Windows to be compared, one a pattern and strand.
+    """Patterns to be searched for, one query a pattern and strand.
 
-    patterns: as hits span them; pattern, minus: int32[Q] and uint8[Q], the pattern and the strand
-    of each query; lengths: int64[Q], letters of its window. Queries are ranked so that hits sorted
-    by start and rank are sorted by start, end, strand and pattern.
+    patterns: of windows as hits span them; pattern, minus: int32[Q] and uint8[Q], the pattern and
+    the strand of each query; lengths: int64[Q], its letters.
     """
 
     patterns: PatternSet
-    pattern: Ints
-    minus: Bytes
-    lengths: Longs
-
-
-class ReadingPanel(NamedTuple):
-    """Patterns as the recurrence reads them, one query a pattern and strand.
-
-    letters: ReadingArrays, the strand `-` read downwards; pattern: int32[Q]; minus: uint8[Q];
-    lengths: int64[Q].
-    """
-
-    letters: ReadingArrays
     pattern: Ints
     minus: Bytes
     lengths: Longs
@@ -113,10 +99,18 @@ def exact_ends(patterns: PatternSet, k: int, ends: tuple[int, int]) -> Bools:
     return (offset < ends[0]) | (offset >= np.repeat(lengths - ends[1], lengths))
 
 
+def each_strand(patterns: PatternSet, strand: str) -> Panel:
+    """The Panel of all patterns on the wanted strands, strand by strand."""
+    strands = np.array(wanted_strands(strand), np.uint8)
+    numbers = np.tile(np.arange(len(patterns), dtype=np.int32), len(strands))
+    minus = np.repeat(strands, len(patterns))
+    return Panel(patterns, numbers, minus, patterns.lengths[numbers])
+
+
 def build_panel(patterns: PatternSet, strand: str) -> Panel:
-    """The Panel of all patterns on the wanted strands."""
-    numbers, minus = _each_strand(len(patterns), strand)
-    lengths = patterns.lengths[numbers]
+    """The same, ranked so that hits sorted by start and rank are sorted by start, end, strand and
+    pattern."""
+    _, numbers, minus, lengths = each_strand(patterns, strand)
     order = np.argsort(lengths, kind="stable")
     return Panel(patterns, numbers[order], minus[order], lengths[order])
 
@@ -133,29 +127,18 @@ def panel_letters(panel: Panel, k: int, exact: Bools) -> QueryArrays:
     return window_arrays(gather(letters, first, bounds), bounds, required, k)
 
 
-def build_reading_panel(patterns: PatternSet, strand: str, leads: bool = False) -> ReadingPanel:
-    """The ReadingPanel of all patterns on the wanted strands.
+def panel_reading(panel: Panel, leads: bool = False) -> ReadingArrays:
+    """The ReadingArrays of a Panel of each strand, the strand `-` read downwards.
 
     leads: whether the pattern's beginning is read last, and so anchored, instead of its end.
     """
-    numbers, minus = _each_strand(len(patterns), strand)
-    masks, begins = patterns.masks, patterns.begins
+    masks, begins = panel.patterns.masks, panel.patterns.begins
     if leads:
         masks = gather(masks[::-1].copy(), begins[-1] - begins[1:], begins)
-    letters = (masks, complement(masks))
-    written = np.concatenate([letters[turned] for turned in wanted_strands(strand)])
-    lengths = patterns.lengths[numbers]
-    backward = 1 - minus if leads else minus
-    return ReadingPanel(
-        reading_arrays(written, bounds_of(lengths), backward), numbers, minus, lengths
-    )
-
-
-def _each_strand(patterns: int, strand: str) -> tuple[Ints, Bytes]:
-    """Pattern and strand of queries, int32[Q] and uint8[Q]: all patterns, strand by strand."""
-    strands = np.array(wanted_strands(strand), np.uint8)
-    numbers = np.tile(np.arange(patterns, dtype=np.int32), len(strands))
-    return numbers, np.repeat(strands, patterns)
+    strands = panel.minus[:: len(panel.patterns)]
+    written = np.concatenate([complement(masks) if minus else masks for minus in strands])
+    backward = 1 - panel.minus if leads else panel.minus
+    return reading_arrays(written, bounds_of(panel.lengths), backward)
 
 
 def warn_of_missing(patterns: PatternSet, least: Longs, genome: str | None) -> None:

@@ -1,15 +1,17 @@
 """Minima of D[m, ·] among ends, and the hits that stand for chains of overlapping ones."""
 
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kmatch.arrays import Bytes, Longs, Table
+from kmatch.arrays import Bytes, Longs, Table, Triple
 from kmatch.jit.entries import entry
 from kmatch.results.batches import HitBatch
 
 FOREVER = np.iinfo(np.int64).max
+# Of each query: the ends of its plateau and its D, whether there is one, and whether D was higher
+# before.
 PLATEAU = np.dtype([(name, np.int64) for name in ("first", "last", "height", "is_open", "fell")])
 
 
@@ -40,20 +42,10 @@ def chains(hits: HitBatch, place: Table) -> tuple[Longs, Table]:
     return rows[best], place
 
 
-class State(NamedTuple):
-    """The plateau of each query.
-
-    backward: uint8[Q]; plateaus: PLATEAU[Q]: `first`, `last` and `height`, its ends and its D;
-    `is_open`, whether there is one; `fell`, whether D was higher before.
-    """
-
-    backward: Bytes
-    plateaus: Annotated[NDArray[Any], PLATEAU]
-
-
+PlateauArray = Annotated[NDArray[Any], PLATEAU]
 feed_plateaus = entry(
     "kmatch.search.kernels:feed_plateaus",
-    tuple[State, tuple[Longs, Longs, Longs], tuple[int, int], Table],
+    tuple[Bytes, PlateauArray, Triple, tuple[int, int], Table],
 )
 
 
@@ -66,7 +58,7 @@ class Plateaus:
     """
 
     def __init__(self, backward: Bytes) -> None:
-        self._state = State(backward, np.zeros(len(backward), PLATEAU))
+        self._backward, self._plateaus = backward, np.zeros(len(backward), PLATEAU)
 
     def feed(
         self,
@@ -82,12 +74,14 @@ class Plateaus:
         query, coordinate, distance: int64[n]; all ends before forward_end, or backward_end for a
         query that reads backward, have then been seen.
         """
-        found = np.empty((3, len(query) + len(self._state.backward)), np.int64)
-        ends, stops = (query, coordinate, distance), (forward_end, backward_end)
-        return found[:, : feed_plateaus(self._state, ends, stops, found)]
+        found = np.empty((3, len(query) + len(self._backward)), np.int64)
+        search, ends = (self._backward, self._plateaus), (query, coordinate, distance)
+        stops = forward_end, backward_end
+        return found[:, : feed_plateaus(*search, ends, stops, found)]
 
     def undecided(self) -> Longs:
         """Where the ends are of plateaus that may be minima of backward queries, coordinates."""
-        backward, plateaus = self._state
-        first: Longs = plateaus["first"][plateaus["is_open"] & plateaus["fell"] & backward != 0]
+        plateaus = self._plateaus
+        may = plateaus["is_open"] & plateaus["fell"] & self._backward
+        first: Longs = plateaus["first"][may != 0]
         return first

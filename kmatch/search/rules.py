@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Ints
+from kmatch.arrays import Bytes, Ints, Longs
+from kmatch.engine.queries import DifferenceQuery, difference_query
 from kmatch.engine.types import Constraints, kind_states, unit_states
 from kmatch.errors import PAM_SIDES, InputError, check_choice, checked_count, shown, warn
-from kmatch.search.panel import ReadingPanel
+from kmatch.search.panel import Panel, panel_reading
 from kmatch.search.query import Query
 from kmatch.sequences.alphabet import IUPAC, complement, encode, reverse_complement
 from kmatch.sequences.patterns import Pattern, PatternSet
@@ -205,8 +206,13 @@ def checked_rules(query: Query, k: int) -> tuple[Rules, int]:
     return rules, min(k, sum(given.values())) if len(given) == len(rules.bounds) else k
 
 
-def make_constraints(rules: Rules, panel: ReadingPanel, k: int) -> Constraints:
-    """The Constraints of the queries of a panel, searched within k."""
+def difference_search(
+    panel: Panel, rules: Rules, limits: Longs
+) -> tuple[DifferenceQuery, Constraints]:
+    """What is searched for differences: the queries of a Panel, each within its limit, int64[Q],
+    and what rules ask of them."""
+    query = difference_query(panel_reading(panel, rules.leads), limits)
+    k = query.k
     sizes = np.array([len(pam) for pam in rules.pams], np.int64)
     letters = np.zeros((2, len(sizes), rules.reach), np.uint8)
     for number, pam in enumerate(rules.pams):
@@ -218,4 +224,5 @@ def make_constraints(rules: Rules, panel: ReadingPanel, k: int) -> Constraints:
     bounded = rules.bounds != Bounds()
     states = kind_states(k, insertions, deletions) if bounded else unit_states(k)
     mismatches = min(mismatches, k)
-    return Constraints(letters, sizes, near, far, states, mismatches, panel.minus, rules.leads)
+    given = near, far, states, mismatches, panel.minus, rules.leads
+    return query, Constraints(letters, sizes, *given)

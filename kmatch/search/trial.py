@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs, distinct
+from kmatch.arrays import Longs, distinct
 from kmatch.engine import ways
 from kmatch.engine.codes import Coding
 from kmatch.engine.cpu.tables import plan_lookup
@@ -28,18 +28,17 @@ class DifferenceScans:
     """Starts the searches of chunks for differences: look-ups where these are faster, or scans.
 
     A trial decides once, for all genomes: some positions are searched both ways. engine: of a
-    device; masks: of IUPAC letters of the query; way: see `kmatch.engine.ways`, None to choose.
+    device; way: see `kmatch.engine.ways`, None to choose.
     """
 
     def __init__(
         self,
         engine: Any,
         query: DifferenceQuery,
-        masks: Bytes,
         constraints: Constraints,
         way: str | None,
     ) -> None:
-        self._engine, self._query, self._masks = engine, query, masks
+        self._engine, self._query = engine, query
         self._constraints, self._way = constraints, way
         self._tables: Any = None
         strands = len(distinct(constraints.minus))
@@ -103,6 +102,6 @@ class DifferenceScans:
         return or_scan(scan, lambda: self._scan(chunk, engine, capacity))
 
     def _scan(self, chunk: PackedChunk, engine: Any, capacity: int) -> Scan:
-        text = chunk.text(self._masks, engine)
+        text = chunk.text(self._query.reading.masks, engine)
         scan: Scan = engine.start_edit(text, self._query, self._way, capacity)
         return scan

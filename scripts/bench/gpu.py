@@ -43,7 +43,7 @@ from kmatch.engine.queries import difference_query
 from kmatch.engine.types import FRESH, Starts
 from kmatch.published.registry import find
 from kmatch.search.chunks import Chunking, plan_chunks, plan_reading
-from kmatch.search.panel import build_panel, build_reading_panel, panel_letters
+from kmatch.search.panel import build_panel, each_strand, panel_letters, panel_reading
 from kmatch.search.primer import COMPLEMENT, LETTER_CODES
 from kmatch.sequences.patterns import load_patterns
 
@@ -212,8 +212,8 @@ class Bench:
         chunk = self.chunk(plan_reading(m, k, k + 1, self.engine.layout), length)
         stream, text = self.stream, self.on_gpu(chunk, ())
         patterns = random_patterns(m, count)
-        panel = build_reading_panel(load_patterns(patterns), "+")
-        query = difference_query(panel.letters, np.full(count, k, np.int64))
+        reading = panel_reading(each_strand(load_patterns(patterns), "+"))
+        query = difference_query(reading, np.full(count, k, np.int64))
         searches = edit.Searches(query, halo_of(text), stream)
 
         def scan(buffer):
