@@ -264,7 +264,8 @@ def _in_order(reference: Iterable[HitBatch], made: Iterator[HitBatch]) -> Iterat
                 break
             held = joined([held, following])
         both = joined([batch, held])
-        order = np.lexsort((both.pattern, both.minus, both.end, both.start, both.record))
+        size = both.end - both.start  # of one length nothing is to be sorted
+        order = np.lexsort((both.pattern, both.minus, size, both.start, both.record))
         done = int(np.flatnonzero(order == len(batch) - 1)[0]) + 1
         yield both.picked(order[:done])
         held = both.picked(order[done:])
@@ -272,10 +273,9 @@ def _in_order(reference: Iterable[HitBatch], made: Iterator[HitBatch]) -> Iterat
     yield from made
 
 
-def _place(batch: HitBatch) -> tuple[int, ...]:
-    """The place of the last hit in the order of all."""
-    columns = (batch.record, batch.start, batch.end, batch.minus, batch.pattern)
-    return tuple(int(column[-1]) for column in columns)
+def _place(batch: HitBatch) -> tuple[int, int]:
+    """Where the last hit begins."""
+    return int(batch.record[-1]), int(batch.start[-1])
 
 
 def _of_reference(batch: HitBatch) -> HitBatch:

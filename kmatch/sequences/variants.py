@@ -167,15 +167,13 @@ class VariantReader:
         raise InputError(f"{self._label}: the VCF has no line #CHROM; copy or download it again")
 
     def _misfit(self, names: Sequence[str]) -> InputError:
-        known = list(self._lengths)
-        other = {name.removeprefix("chr") for name in names} & {
-            name.removeprefix("chr") for name in known
-        }
-        advice = "rename the records of one, as with bcftools annotate --rename-chrs"
+        known, advice = list(self._lengths), "are both of the same assembly?"
+        one, other = ({name.removeprefix("chr") for name in some} for some in (names, known))
+        if one & other:
+            advice = "rename the records of one, as with bcftools annotate --rename-chrs"
         return InputError(
             f"{self._label}: no variant is in a record of the genome: the file has "
-            f"{listed(names, 3)}, the genome {listed(known, 3)}; "
-            f"{advice if other else 'are both of the same assembly?'}"
+            f"{listed(names, 3)}, the genome {listed(known, 3)}; {advice}"
         )
 
     def blocks(self, apart: int, around: int) -> Iterator[Block]:
