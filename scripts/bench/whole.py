@@ -133,7 +133,7 @@ def multi(place, guides):
     yield place.kmatch("multi", panel, "-k", 4, "--pam", "NGG", "--device", device)
     if place.has("cas-offinder"):
         lines = [place.genome.parent, f"{'N' * LENGTH}NGG", *(f"{guide}NNN 4" for guide in guides)]
-        words = (place.write("guides", lines), "G" if device == "cuda" else "C", place.table)
+        words = (place.write("guides", lines), "C" if device == "cpu" else "G", place.table)
         yield Tool("Cas-OFFinder", ["cas-offinder", *words], without_comments)
 
 
@@ -201,7 +201,7 @@ def main():
     parser.add_argument("genomes", nargs="+")
     parser.add_argument("--repeats", metavar="FILE", help="guides out of repeats of the last")
     parser.add_argument("--length", type=int, default=1 << 25, help="letters of each genome")
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--device", choices=("cpu", "cuda", "auto"), default="cpu")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--only", metavar="WORD", help="comparisons with WORD in their names")
     options = parser.parse_args()
