@@ -15,7 +15,7 @@ from typing import Annotated
 
 import numpy as np
 
-from kmatch.arrays import Bools, Bytes, Floats, Ints, Longs
+from kmatch.arrays import Bools, Bytes, Floats, Ints, Longs, counted_in_rows
 from kmatch.jit.entries import entry
 from kmatch.results.batches import HitBatch
 
@@ -29,7 +29,7 @@ score_cfd = entry(
 
 GUIDE, PAM = 20, 3  # letters
 CODE = 7  # bits of an ASCII letter in which A, C, G, T, N and - differ: its code
-UNKNOWN = ord("N") & CODE
+UNKNOWN, INSERTED, DELETED = ord("N") & CODE, ord("I"), ord("D")
 KNOWN = re.compile(rf"[ACGT]{{{GUIDE}}}")
 LOWERING = 1e-3 * np.array(  # MIT's score, by a mismatch at each position
     [0, 0, 14, 0, 0, 395, 317, 0, 389, 79, 445, 508, 613, 851, 732, 828, 615, 804, 685, 583]
@@ -86,8 +86,8 @@ class Scorer:
 
     def mit(self, batch: HitBatch) -> Floats:
         """MIT's score of aligned hits, float64[n], from 0 to 100; NaN where it is undefined."""
-        scores, (ops, (ends, text)) = np.full(len(batch), np.nan), batch.aligned
-        bulged = ops.counted("I") + ops.counted("D") > 0
+        scores, ((ops_ends, ops), (ends, text)) = np.full(len(batch), np.nan), batch.aligned
+        bulged = counted_in_rows((ops == INSERTED) | (ops == DELETED), ops_ends) > 0
         fits = ~bulged & self.defined[batch.pattern] & (np.diff(ends) == GUIDE + PAM)
         sites = text[ends[:-1][fits][:, None] + np.arange(GUIDE + PAM)] & CODE
         differs = self._codes[batch.pattern[fits]] != sites[:, :GUIDE]
