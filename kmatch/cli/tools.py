@@ -156,7 +156,7 @@ def plot(given: Given) -> None:
     Option("--size", Count(1000), "what suits the device", "Letters of text, 1,000 or more."),
     Option("--paper", PAPERS, "none", "What a paper measured, in place of COMMANDS."),
     Option(
-        *("--seconds", Number(0.001), None),
+        *("--seconds", Number(1e-9), None),
         "Seconds that a search takes at most; slower ones get less of the text.",
         default=2.0,
         group=RUNNING,
