@@ -108,9 +108,9 @@ WHOLE = {"edit": "edit -k 3", "hamming": "hamming -k 3", "multi": "multi -k 4 --
          "pcr": "pcr -k 2"}  # fmt: skip
 
 
-def processes():
+def processes(name="cpu-whole"):
     """Pairs of rows of whole processes: kmatch's, and that of each tool beside it."""
-    for row in rows_of("cpu-whole"):
+    for row in rows_of(name):
         if row["tool"].startswith("kmatch "):
             ours = row
         else:
@@ -122,13 +122,17 @@ def asked(ours):
     return f"`{WHOLE[ours['tool'].split()[1]]}`"
 
 
-def whole():
-    """Whole processes beside those of other tools; seconds of the CPU."""
-    yield ["text", "search", "patterns", "hits", "kmatch, s", "beside", "s", "kmatch is faster"]
-    for ours, row in processes():
-        cells = (text_of(ours), asked(ours), ours["panel"], f"{ours['hits']:,}")
-        seconds = (figure(ours["cpu"]), row["tool"], figure(row["cpu"]))
-        yield [*cells, *seconds, times(row["cpu"] / ours["cpu"])]
+def whole(name, unit):
+    """Whole processes beside those of other tools; seconds, or those of the CPU."""
+
+    def table():
+        yield ["text", "search", "patterns", "hits", "kmatch, s", "beside", "s", "kmatch is faster"]
+        for ours, row in processes(name):
+            cells = (text_of(ours), asked(ours), ours["panel"], f"{ours['hits']:,}")
+            seconds = (figure(ours[unit]), row["tool"], figure(row[unit]))
+            yield [*cells, *seconds, times(row[unit] / ours[unit])]
+
+    return table
 
 
 def sizes():
@@ -140,7 +144,7 @@ def sizes():
 def gpu_kernels():
     """Kernels with the text of 2.1 Gbp on the device."""
     yield ["search", "m, k", "patterns", "Tbp·pattern/s", "TCUPS", "hits"]
-    for row in rows_of("nvidia-h200", "benchmark"):
+    for row in rows_of("gpu", "benchmark"):
         asked = re.fullmatch(r"(\w+) m=(\d+) k=(\d+) patterns=(\d+)", row["name"])
         if asked and row["text"] > 2e9:
             assert row["equal"]
@@ -151,7 +155,7 @@ def gpu_kernels():
 
 def gpu_primers():
     yield ["target × background, K", "seconds", "TCUPS"]
-    for row in rows_of("nvidia-h200", "benchmark_primers"):
+    for row in rows_of("gpu", "benchmark_primers"):
         assert row["equal"]
         yield [row["name"].removeprefix("primers "), figure(row["seconds"]), figure(row["tcups"])]
 
@@ -159,7 +163,7 @@ def gpu_primers():
 def published():
     """kmatch beside published algorithms on one GPU."""
     yield ["command", "algorithm", "paper", "Gbp·pattern/s", "kmatch is faster"]
-    for row in rows_of("nvidia-h200-bench"):
+    for row in rows_of("gpu-bench"):
         whole_text = row["size"] == row["asked"] and row["command"] != "primer"
         if row["device"] == "cuda" and whole_text:
             assert row["equal"]
@@ -172,10 +176,10 @@ def losses():
     """Rows of the papers' sizes in which a published kernel is the faster one."""
     yield ["sizes of", "rows", "a published kernel is faster in", "with patterns of"]
     for paper in ("liu2012", "pmasm2017", "wspasm2017", "nakano2012", "feuser2018"):
-        rows = [row for row in rows_of(f"nvidia-h200-{paper}") if row["paper"]]
+        rows = [row for row in rows_of(f"gpu-{paper}") if row["paper"]]
         lost = [row for row in rows if (row["of_engine"] or 0) > 1]
         lengths = ", ".join(str(m) for m in sorted({row["m"] for row in lost}))
-        all_rows = len(rows_of(f"nvidia-h200-{paper}"))
+        all_rows = len(rows_of(f"gpu-{paper}"))
         yield [paper, str(all_rows), str(len(lost)), f"{lengths} letters" if lost else "–"]
 
 
@@ -199,7 +203,7 @@ def speed():
             ratio = times(row["cpu"] / ours["cpu"])
             yield ["process", asked(ours), ours["panel"], text_of(ours), row["tool"], ratio]
     name = "dense, 6 patterns of 7, k=6, beside pmasm-thread"
-    (dense,) = [row for row in rows_of("nvidia-h200", "benchmark") if row["name"] == name]
+    (dense,) = [row for row in rows_of("gpu", "benchmark") if row["name"] == name]
     text = f"random, {figure(dense['text'] / 1e6)} Mbp"
     cells = ("`multi -k 6`", "6 of 7 letters", text, "`pmasm-thread`", times(dense["ratio"]))
     yield ["GPU, call", *cells]
@@ -222,7 +226,8 @@ def times(ratio):
 
 TABLES = {
     "speed": speed,
-    "whole": whole,
+    "whole": whole("cpu-whole", "cpu"),
+    "gpu-whole": whole("gpu-whole", "seconds"),
     "one-thread": in_memory(1),
     "two-threads": in_memory(2),
     "panels": panels,
