@@ -202,11 +202,6 @@ def speed():
         if ours["panel"] in wanted[ours["text"]] and ours["tool"] != "kmatch hamming":
             ratio = times(row["cpu"] / ours["cpu"])
             yield ["process", asked(ours), ours["panel"], text_of(ours), row["tool"], ratio]
-    name = "dense, 6 patterns of 7, k=6, beside pmasm-thread"
-    (dense,) = [row for row in rows_of("gpu", "benchmark") if row["name"] == name]
-    text = f"random, {figure(dense['text'] / 1e6)} Mbp"
-    cells = ("`multi -k 6`", "6 of 7 letters", text, "`pmasm-thread`", times(dense["ratio"]))
-    yield ["GPU, call", *cells]
 
 
 def is_of(row, **values):
