@@ -6,6 +6,7 @@ from kmatch.jit.kernels import inlined, kernel
 
 NEWLINE = ord("\n")
 TEN, ZERO = np.uint64(10), np.uint64(ord("0"))
+FNV_BASIS, FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 PAM = 3  # letters
 CODE = 7  # bits of an ASCII letter in which A, C, G, T and - differ
 GAP = ord("-") & CODE
@@ -36,6 +37,43 @@ def put_runs(out, at, ops, first, last):
             at += 1
             begin = i + 1
     return at
+
+
+@inlined
+def _is_written(out, begins, number, first, end):
+    """Whether out[first … end−1] is text `number` of `out` again."""
+    other, j = begins[number] - first, first
+    if begins[number + 1] - other != end:
+        return False
+    while j < end and out[other + j] == out[j]:
+        j += 1
+    return j == end
+
+
+@kernel
+def spell_runs(ends, letters, slots, which, begins, out):
+    """Write the CIGARs of texts, equal ones once; returns how many there are, −1 if they fill half
+    of the slots.
+
+    ends, letters: Texts of alignment columns; slots: int64[2^s], all −1; which: int64[n], the CIGAR
+    of each text; begins, out: Texts of the CIGARs; all filled here.
+    """
+    count = begins[0] = 0
+    for i in range(len(which)):
+        if 2 * count == len(slots):
+            return -1
+        first, code = begins[count], FNV_BASIS
+        end = put_runs(out, first, letters, ends[i], ends[i + 1])
+        for j in range(first, end):
+            code = (code ^ out[j]) * FNV_PRIME
+        at = np.int64(code >> np.uint64(20)) & (len(slots) - 1)
+        while slots[at] >= 0 and not _is_written(out, begins, slots[at], first, end):
+            at = (at + 1) & (len(slots) - 1)
+        if slots[at] < 0:
+            slots[at], begins[count + 1] = count, end
+            count += 1
+        which[i] = slots[at]
+    return count
 
 
 @kernel

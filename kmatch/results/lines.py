@@ -16,6 +16,9 @@ from kmatch.results.batches import Batch, take_texts
 fill_lines = entry(
     "kmatch.results.kernels:fill_lines", tuple[Bools, Bools, Longs, Longs, Longs, Bytes, Bytes]
 )
+spell_runs = entry(
+    "kmatch.results.kernels:spell_runs", tuple[Longs, Bytes, Longs, Longs, Longs, Bytes]
+)
 
 DIGITS = 20  # the most that an int64 takes
 
@@ -131,10 +134,16 @@ def _texts_of(cells: Named | Spelt) -> tuple[Texts, NDArray[Any]]:
     return texts, which
 
 
-def words_in(spelt: Spelt) -> list[str]:
-    """The word of each cell; equal CIGARs, which are much alike, are one str."""
+def words_in(spelt: Spelt) -> NDArray[Any]:
+    """The word of each cell, object[n]; equal CIGARs, which are much alike, are one str."""
+    texts = spelt.texts
     if not spelt.runs:
-        return spelt.texts.words()
-    known: dict[str, str] = {}
-    words = bytes(lines_of([("", spelt)])).decode("ascii").split("\n")[:-1]
-    return [known.setdefault(word, word) for word in words]
+        return np.array(texts.words(), object)
+    which = np.empty(len(texts.ends) - 1, np.int64)
+    begins, out = np.empty(len(texts.ends), np.int64), np.empty(2 * len(texts.letters), np.uint8)
+    count, slots = -1, 16 << (len(which) // 256).bit_length()
+    while count < 0:
+        table, slots = np.full(slots, -1), 8 * slots
+        count = spell_runs(*texts, table, which, begins, out)
+    begins = begins[: count + 1]
+    return np.array([*Texts(begins, out[: begins[-1]]).words(), ""], object)[which]
