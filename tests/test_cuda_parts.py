@@ -152,10 +152,13 @@ def two(monkeypatch):
 
 
 def test_both_gpus_search(two, monkeypatch):
-    used, here = {}, device.Gpu.text
+    used, here, both = {}, device.Gpu.text, threading.Event()
 
     def noted(self, *given):
         used[id(self)] = threading.current_thread().name.rpartition("_")[0]
+        if len(used) == 2:
+            both.set()
+        both.wait(10)  # for the other, or one may be done with everything before
         return here(self, *given)
 
     monkeypatch.setattr(device.Gpu, "text", noted)
