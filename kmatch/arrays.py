@@ -18,7 +18,6 @@ Words = NDArray[np.uint64]  # of bit planes
 Floats = NDArray[np.float64]
 Objects = NDArray[np.object_]
 Table = Annotated[Longs, 2]  # with two dimensions
-Pair = tuple[Longs, Longs]
 Triple = tuple[Longs, Longs, Longs]
 
 KEY_BITS = 62

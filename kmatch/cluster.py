@@ -455,8 +455,7 @@ class ClusterSearch(Search[HitBatch]):
         for piece, parts in self.engine.answers(*search, self.regions, self.narrow):
             batch = joined(parts)
             if len(parts) > 1:
-                keys = (batch.pattern, batch.minus, batch.end, batch.start, batch.record)
-                batch = batch.picked(np.lexsort(keys))
+                batch = batch.in_order()
             circles = circles if piece.first else {}
             for part in parts:
                 lengths = part.origin.circles or {}

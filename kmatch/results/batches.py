@@ -16,6 +16,7 @@ from kmatch.arrays import (
     Objects,
     bounds_of,
     gather,
+    order_of,
     ranked,
 )
 from kmatch.engine.types import Columns, Texts
@@ -111,6 +112,11 @@ class HitBatch(Batch):
         """The alignments, of a search that was asked for them."""
         assert self.columns is not None
         return self.columns
+
+    def in_order(self) -> Self:
+        """The same hits, sorted."""
+        size = self.end - self.start
+        return self.picked(order_of(self.record, self.start, size, self.minus, self.pattern))
 
 
 @dataclass(frozen=True)

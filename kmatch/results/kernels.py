@@ -6,10 +6,10 @@ from kmatch.jit.kernels import inlined, kernel
 
 NEWLINE = ord("\n")
 TEN, ZERO = np.uint64(10), np.uint64(ord("0"))
-FNV_BASIS, FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 PAM = 3  # letters
 CODE = 7  # bits of an ASCII letter in which A, C, G, T and - differ
 GAP = ord("-") & CODE
+FNV_BASIS, FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 
 
 @kernel

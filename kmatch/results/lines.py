@@ -146,4 +146,4 @@ def words_in(spelt: Spelt) -> NDArray[Any]:
         table, slots = np.full(slots, -1), 8 * slots
         count = spell_runs(*texts, table, which, begins, out)
     begins = begins[: count + 1]
-    return np.array([*Texts(begins, out[: begins[-1]]).words(), ""], object)[which]
+    return np.array(Texts(begins, out[: begins[-1]]).words(), object)[which]

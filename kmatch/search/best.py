@@ -279,9 +279,8 @@ def nearest(held: list[HitBatch], least: Longs, window: Window) -> HitBatch:
     near = batch.distance == least[window.units(batch.record), batch.pattern]
     circles = [each.origin.circles for each in held if each.origin.circles is not None]
     sizes = {number: size for each in circles for number, size in each.items()}
-    batch = replace(batch.picked(np.flatnonzero(near)), origin=Origin(circles=sizes or None))
-    keys = (batch.pattern, batch.minus, batch.end, batch.start, batch.record)
-    return batch.picked(np.lexsort(keys))
+    batch = batch.picked(np.flatnonzero(near)).in_order()
+    return replace(batch, origin=Origin(circles=sizes or None))
 
 
 def moved(batch: HitBatch, record: Longs) -> HitBatch:

@@ -97,9 +97,7 @@ class WindowSearch(Search[HitBatch]):
                 for batch in way.run([chunk])
             ]
             if batches:
-                hits = joined(batches)
-                order = (hits.pattern, hits.minus, hits.end, hits.start, hits.record)
-                yield hits.picked(np.lexsort(order))
+                yield joined(batches).in_order()
 
 
 def _ways(
