@@ -16,8 +16,7 @@ from support.commands import fasta, here, random_letters
 import kmatch
 from kmatch.errors import InputError
 from kmatch.results.columns import Column
-from kmatch.results.formats import FORMATS
-from kmatch.results.writer import Writer
+from kmatch.results.formats import FORMATS, Writer
 
 LETTERS = random_letters(3_000, 9)
 PATTERNS = {"first": "ACGTRCA", "a,b": "TTGACCA"}

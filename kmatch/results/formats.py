@@ -1,22 +1,97 @@
-"""BED, TSV and GFF3, a line a row, and the writer of each format by its name."""
+"""BED, TSV, CSV, SAM, GFF3 and lines for eyes: the writer of each format by its name.
 
+A writer makes cells of rows, of which threads make lines beside the search.
+"""
+
+import io
 import re
-from collections.abc import Callable, Iterable
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from typing import Any
 
 import numpy as np
 
+from kmatch import __version__
+from kmatch.arrays import Bytes, bounds_of
+from kmatch.engine.types import Texts
+from kmatch.errors import InputError
+from kmatch.genome import Genomes
 from kmatch.results.batches import Batch, HitBatch, cut_at_origin
 from kmatch.results.columns import HEADINGS
-from kmatch.results.lines import Fields, Named, Names, record_cells, same
-from kmatch.results.sam import SamWriter
-from kmatch.results.table import Hits
-from kmatch.results.view import ViewWriter
-from kmatch.results.writer import Writer
+from kmatch.results.lines import Fields, Named, Names, Spelt, lines_of, record_cells, same, words_of
+from kmatch.results.table import Hits, flanks
+from kmatch.threads import cores, pool
 
+ROWS = 1 << 15  # formatted at a time
+MANY = 1 << 12  # rows of a batch that is formatted beside the search
+AHEAD = 3  # times ROWS that may wait beyond those that are formatted
+THREADS = 4  # that format at a time
+MATCH, INSERTED, SKIPPED, REVERSE = ord("="), ord("I"), ord("D"), 16
+LABEL = 254  # characters that SAM allows a read's name
+_UNFIT = re.compile(r"[^!-?A-~]")  # in a read's name
+_LETTERS = bytes.maketrans(b"acgturyswkmbdhvnU", b"ACGTTRYSWKMBDHVNT")
+_COMPLEMENT = np.frombuffer(bytes.maketrans(b"ACGTRYSWKMBDHVN", b"TGCAYRSWMKVHDBN"), np.uint8)
 # Bytes that GFF3 wants escaped.
 _IN_SEQUENCE = re.compile(rb"[^a-zA-Z0-9.:^*$@!+_?|-]")
 _IN_VALUE = re.compile(rb"[\x00-\x1f\x7f%;=&,]")
+GAP = "-"
+DIFFERENCE, PLAIN = "\x1b[1;31m", "\x1b[0m"
+AROUND = 5  # letters of the text on either side
+LEAST = 10  # columns of an alignment in a line, even on a narrow screen
+_TITLES = ("pattern ", "        ", "text    ")
+
+
+class Writer(ABC):
+    """Writes a header and batches to a text or binary handle; table: what they are
+    rows of."""
+
+    def __init__(self, handle: Any, table: Any) -> None:
+        self.handle, self.table = handle, table
+        self._as_text = isinstance(handle, io.TextIOBase)
+        self._waiting: deque[Future[memoryview]] = deque()
+        threads = min(table.threads or cores(), THREADS)
+        self._submit, self._ahead = pool(threads, "kmatch lines").submit, AHEAD + threads
+        self.send(self.header().encode("utf-8", "surrogateescape"))
+
+    def header(self) -> str:
+        """What stands above the lines."""
+        return ""
+
+    @abstractmethod
+    def fields(self, batch: Any) -> Fields:
+        """The Fields of the lines of some rows, asked for in order."""
+
+    def write(self, batch: Any) -> None:
+        """Write a batch; threads format a large one while the search goes on."""
+        for first in range(0, len(batch), ROWS):
+            fields = self.fields(batch.picked(slice(first, first + ROWS)))
+            if len(batch) < MANY and not self._waiting:
+                self.send(lines_of(fields))
+                continue
+            self._waiting.append(self._submit(lines_of, fields))
+            self._send_until(self._ahead)
+
+    def write_all(self, batches: Iterable[Any]) -> None:
+        """Write batches, and finish."""
+        for batch in batches:
+            self.write(batch)
+        self.finish()
+
+    def finish(self) -> None:
+        """Send what still waits, after the last batch."""
+        self._send_until(0)
+        self.table.check()
+
+    def send(self, data: Any) -> None:
+        """Write bytes to the handle."""
+        self.handle.write(bytes(data).decode("utf-8", "surrogateescape") if self._as_text else data)
+
+    def _send_until(self, left: int) -> None:
+        """Send lines in their order: what is ready, and until so many parts wait."""
+        while self._waiting and (len(self._waiting) > left or self._waiting[0].done()):
+            self.send(self._waiting.popleft().result())
 
 
 class BedWriter(Writer):
@@ -54,6 +129,94 @@ class CsvWriter(TsvWriter):
             (mark, cells._replace(names=cells.names.quoted) if isinstance(cells, Named) else cells)
             for mark, cells in super().fields(batch)
         ]
+
+
+class SamWriter(Writer):
+    """Writes SAM.
+
+    A read is the pattern on the forward strand, an IUPAC letter that matched being the base that it
+    matched, so that read, CIGAR and reference agree. Its name has `_` for what SAM does not allow.
+    Raises InputError for a genome whose records a header cannot name.
+    """
+
+    def __init__(self, handle: Any, table: Hits) -> None:
+        self._lengths = _lengths(table.searched)
+        self._labels = Names(_UNFIT.sub("_", name)[:LABEL] for name in table.labels.words)
+        letters = "".join(table.patterns.sequences).encode().translate(_LETTERS)
+        self._letters = np.frombuffer(letters, np.uint8)
+        super().__init__(handle, table)
+
+    def header(self) -> str:
+        order = "coordinate" if self.table.ordered else "unknown"
+        lines = [f"@HD\tVN:1.6\tSO:{order}"]
+        lines += [f"@SQ\tSN:{name}\tLN:{length}" for name, length in self._lengths.items()]
+        return "\n".join([*lines, f"@PG\tID:kmatch\tPN:kmatch\tVN:{__version__}", ""])
+
+    def fields(self, batch: HitBatch) -> Fields:
+        ops = batch.aligned.ops
+        turned, edits = _turned(ops, batch.minus), np.diff(ops.ends) - ops.counted("=")
+        return [
+            ("", Named(self._labels, batch.pattern)),
+            ("\t", batch.minus * REVERSE),
+            ("\t", self.table.cells("record", batch)),
+            ("\t", batch.start + 1),
+            ("\t255\t", Spelt(turned, runs=True)),
+            ("\t*\t0\t0\t", Spelt(self._reads(batch))),
+            ("\t*\tNM:i:", edits),
+            ("\tkd:i:", batch.distance),
+        ]
+
+    def _reads(self, batch: HitBatch) -> Texts:
+        """The letters of hits on the forward strand, those that matched as the text's."""
+        (op_ends, ops), (_, text) = batch.aligned
+        before = bounds_of(ops != SKIPPED)  # letters read before each column
+        ends = before[op_ends]
+        begins = self.table.patterns.begins
+        first = begins[batch.pattern]
+        if self.table.pam_first:  # the letters of the PAM come before
+            first = begins[batch.pattern + 1] - np.diff(ends)
+        at = before[:-1] + np.repeat(first - ends[:-1], np.diff(op_ends))
+        letters, matched = self._letters.take(at, mode="clip"), ops == MATCH
+        letters[matched] = text[matched[ops != INSERTED]]
+        turned = _turned(Texts(ends, letters[ops != SKIPPED]), batch.minus)
+        minus = np.repeat(batch.minus, np.diff(ends)).astype(bool)
+        return Texts(ends, np.where(minus, _COMPLEMENT[turned.letters], turned.letters))
+
+
+def _turned(texts: Texts, minus: Bytes) -> Texts:
+    """Texts, those of hits on `-` from the last letter on."""
+    ends, letters = texts
+    sizes, at = np.diff(ends), np.arange(len(letters))
+    mirrored = np.repeat(ends[:-1] + ends[1:] - 1, sizes) - at
+    return Texts(ends, letters[np.where(np.repeat(minus, sizes), mirrored, at)])
+
+
+def _lengths(genomes: Genomes | None) -> dict[str, int]:
+    """Letters of each record, by name; SAM has no records without letters."""
+    if genomes is None:
+        raise InputError("SAM needs the genome that was searched; give it to Hits")
+    if genomes.named or genomes.circular:
+        raise InputError(
+            "SAM has the records of one genome, and none that is a circle; write bed, tsv, gff3 or "
+            "view"
+        )
+    names, lengths = genomes.genome(0).sizes()
+    known: dict[str, int] = {}
+    for number, (name, length) in enumerate(zip(names, lengths.tolist(), strict=True), 1):
+        if not name or name[0] in "*=":
+            fault = f"is named '{name}'" if name else "has no name"
+            raise InputError(
+                f"{genomes.label}: record {number} {fault}, which SAM cannot have; "
+                "rename it, or write another format"
+            )
+        if name in known:
+            raise InputError(
+                f"several records are named '{name}', which SAM cannot tell apart; rename them, "
+                "or write another format"
+            )
+        if length:
+            known[name] = length
+    return known
 
 
 class Gff3Writer(Writer):
@@ -118,6 +281,66 @@ def _escaper(unfit: re.Pattern[bytes]) -> Callable[[str], str]:
         )
 
     return escape
+
+
+class ViewWriter(Writer):
+    """Writes a paragraph a hit.
+
+    Its first line has the interval, the strand, the pattern's name and the distance. Below them
+    stand the pattern, with the letters that its PAM matched, and, in its direction, the text, `|`
+    between letters that match, a gap as `-`. A few letters on either side of the text are in lower
+    case.
+    """
+
+    def __init__(self, handle: Any, table: Hits) -> None:
+        self._patterns = [word.upper().replace("U", "T") for word in table.patterns.sequences]
+        super().__init__(handle, table)
+
+    def fields(self, batch: HitBatch) -> Fields:
+        return [("", words_of("".join(f"{line}\n" for line in each) for each in self._hits(batch)))]
+
+    def _hits(self, batch: HitBatch) -> Iterator[Iterator[str]]:
+        """The lines of each hit but the last, which is empty."""
+        columns = (batch.record, batch.start, batch.end, batch.minus, batch.pattern, batch.distance)
+        words = [texts.words() for texts in batch.aligned]
+        hits = zip(*(each.tolist() for each in columns), strict=True)
+        around = flanks(batch, self.table, AROUND)
+        for each in zip(hits, *words, around, strict=True):
+            yield self._lines(batch, *each)
+
+    def _lines(
+        self, batch: HitBatch, hit: tuple[int, ...], ops: str, text: str, beside: tuple[str, str]
+    ) -> Iterator[str]:
+        record, start, end, minus, pattern, distance = hit
+        genome = "" if batch.origin.name is None else f"{batch.origin.name} "
+        where = f"{genome}{batch.names[record]}:{start}-{end} {'-' if minus else '+'}"
+        yield f"{where} {self.table.labels.words[pattern]}, distance {distance}"
+        word = self._patterns[pattern]
+        size = len(ops) - ops.count("D") - len(word)  # letters of the PAM, which match
+        pam = text[:size] if self.table.pam_first else text[len(text) - size :]
+        word = pam + word if self.table.pam_first else word + pam
+        letters, bases = iter(word), iter(text)
+        above = "".join(GAP if op == "D" else next(letters) for op in ops)
+        below = "".join(GAP if op == "I" else next(bases) for op in ops)
+        before, behind = map(str.lower, beside)
+        marks = "".join("|" if op == "=" else " " for op in ops)
+        lines = [f"{' ' * len(before)}{line}{' ' * len(behind)}" for line in (above, marks)]
+        lines.append(before + below + behind)
+        ops = "=" * len(before) + ops + "=" * len(behind)
+        width = max(self.table.width - len(_TITLES[0]), LEAST)
+        for first in range(0, len(ops), width):
+            part = slice(first, first + width)
+            for title, line in zip(_TITLES, lines, strict=True):
+                coloured = self._coloured(line[part], ops[part]) if title.strip() else line[part]
+                yield f"{title}{coloured}".rstrip()
+
+    def _coloured(self, letters: str, ops: str) -> str:
+        if not self.table.colour:
+            return letters
+        return "".join(
+            letter if op == "=" else f"{DIFFERENCE}{letter}{PLAIN}"
+            for letter, op in zip(letters, ops, strict=True)
+        )
 
 
 # By name, each made with (handle, table). Hits have all, products and primers BED, TSV and CSV.
