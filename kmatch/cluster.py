@@ -26,6 +26,7 @@ from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.packed.writer import write_packed
 from kmatch.published.registry import ENGINE, choose_algorithm
 from kmatch.results.batches import HitBatch, Origin, joined, no_hits
+from kmatch.search.best import moved
 from kmatch.search.panel import warn_of_missing
 from kmatch.search.query import Query, Run
 from kmatch.search.regions import Regions
@@ -40,7 +41,6 @@ AHEAD = 2  # tasks in flight for each thread of a worker
 SHARES = 4  # tasks for each thread, where there are records or patterns enough
 LEAST, MOST = 1 << 18, 1 << 24  # letters of a piece
 STARTS = 1 << 12  # starts of primers in a group, at least
-ROWS = 1 << 16  # hits handed on at a time
 Group = tuple[int, int]  # the number of a group of the patterns, and how many groups there are
 
 
@@ -51,14 +51,9 @@ def version() -> str:
     return f"{kmatch.__version__} ({digest(kmatch.__version__)[:8]})"
 
 
-class SharedFile(NamedTuple):
-    """What identifies a file: its absolute path, bytes, time of change in nanoseconds, and the
-    checksum of a packed genome's index, else None."""
-
-    path: str
-    size: int
-    changed: int
-    checksum: int | None
+# What identifies a file: its absolute path, bytes, time of change in nanoseconds, and the checksum
+# of a packed genome's index, else None.
+SharedFile = tuple[str, int, int, int | None]
 
 
 def shared_file(genome: Genome) -> SharedFile | None:
@@ -67,23 +62,23 @@ def shared_file(genome: Genome) -> SharedFile | None:
         return None
     found, checksum = os.stat(genome.path), genome.file.checksum if genome.file else None
     path = os.path.abspath(os.fspath(genome.path))
-    return SharedFile(path, found.st_size, found.st_mtime_ns, checksum)
+    return path, found.st_size, found.st_mtime_ns, checksum
 
 
 class Piece(NamedTuple):
     """Whole records of a genome.
 
     genome: its number among those searched; label: how messages name it; letters: about how many;
-    file: what workers may read; first, last: the number of the first record and that behind the
-    last, None for all; content: a packed genome of the records, where they are sent.
+    first, last: the number of the first record and that behind the last, None for all; file: what
+    workers may read; content: a packed genome of the records, where they are sent.
     """
 
     genome: int
     label: str
     letters: int
-    file: SharedFile | None
     first: int = 0
     last: int | None = None
+    file: SharedFile | None = None
     content: bytes | None = None
 
     def opened(self) -> Genome | None:
@@ -92,7 +87,7 @@ class Piece(NamedTuple):
             return Genome.of_packed(self.label, bytearray(self.content))
         assert self.file is not None
         try:
-            genome = Genome(self.file.path, keep=False)
+            genome = Genome(self.file[0], keep=False)
             if shared_file(genome) != self.file:
                 return None
         except (OSError, InputError):
@@ -103,38 +98,36 @@ class Piece(NamedTuple):
         parts = genome.file.stretches(None, self.first, self.last)
         return Genome.of_stretches(self.label, parts)
 
-    def sent(self, parts: Iterable[Stretch]) -> "Piece":
-        """The piece with its records."""
-        handle = io.BytesIO()
-        write_packed(parts, handle)
-        return self._replace(content=handle.getvalue())
 
-
-def pieces_of(genomes: Genomes, size: int, narrow: Regions | None = None) -> Iterator[Piece]:
-    """Yield the Pieces of genomes, of about `size` letters each; a longer record is one.
+def pieces_of(
+    genomes: Genomes, size: int, narrow: Regions | None = None
+) -> Iterator[tuple[Piece, Callable[[], Iterable[Stretch]]]]:
+    """Yield the Pieces of genomes, of about `size` letters each, and what gives the records of
+    each; a longer record is one.
 
     narrow: Regions, without which records are sent as empty.
     """
     for number in range(len(genomes)):
         genome = genomes.genome(number)
         packed, file, letters = genome.file, shared_file(genome), genome.expected_letters or 0
-        whole = Piece(number, genome.label, letters, file)
+        piece = Piece(number, genome.label, letters, file=file)
         if file and packed:
             sizes = ((1, letters, None) for letters in packed.sizes.tolist())
             for first, last, letters, _ in _cuts(sizes, size):
                 end = None if last - first == len(packed.names) else last  # searched as it lies
-                yield whole._replace(letters=letters, first=first, last=end)
+                piece = piece._replace(letters=letters, first=first, last=end)
+                yield piece, partial(packed.stretches, None, first, end)
         elif file and genomes.named and 0 < letters <= size:
-            yield whole
+            yield piece, partial(_whole_parts, genome, narrow)
         else:
-            parts = whole_parts(genome, narrow)
+            parts = _whole_parts(genome, narrow)
             each = ((len(part.names), len(part.letters), part) for part in parts)
             for first, last, letters, held in _cuts(each, size):
-                piece = Piece(number, genome.label, letters, None, first, last)
-                yield piece.sent(held)
+                piece = Piece(number, genome.label, letters, first, last)
+                yield piece, partial(iter, held)
 
 
-def whole_parts(genome: Genome, narrow: Regions | None) -> Iterator[Stretch]:
+def _whole_parts(genome: Genome, narrow: Regions | None) -> Iterator[Stretch]:
     """The whole records of a genome, of which some may have no letters (see `Regions.narrowed`)."""
     parts = genome.parts()
     return whole_stretches(map(narrow.narrowed, parts) if narrow else parts)
@@ -195,7 +188,7 @@ def search_piece(
             genomes.circular = circular
             found, progress = find(genomes=genomes, regions=regions, group=group)
     except KmatchError as error:
-        path = piece.file.path if piece.file else piece.label
+        path = piece.file[0] if piece.file else piece.label
         return type(error)(str(error).replace(path, piece.label, 1))
     names = [str(each) for each in heard if isinstance(each, NameWarning)]
     missing, lengths = list(circular.missing if circular else ()), regions and regions.lengths
@@ -277,7 +270,7 @@ class Cluster:
         found = self._in_order(job, genomes, units, narrow)
         for number, (piece, answers) in enumerate(found, 1):
             met = answers[0]  # as all groups have met it
-            for warning in met.warnings if piece.file and piece.file.checksum is None else ():
+            for warning in met.warnings if piece.file and piece.file[3] is None else ():
                 warn(warning, NameWarning)  # other genomes are opened here
             if genomes.circular:
                 genomes.circular.hear(met.missing)
@@ -297,43 +290,43 @@ class Cluster:
         job = self._submit(_given, job)
         with suppress(Exception):  # or tasks would go to the worker that has it first
             self._client.replicate([job], callback_timeout=CONNECT)
-        waiting: deque[tuple[Piece, list[Any]]] = deque()
+        pieces = pieces_of(genomes, size, narrow)
+        waiting: deque[tuple[Piece, Any, list[Any]]] = deque()
 
-        def start(piece: Piece, groups: int) -> tuple[Piece, list[Any]]:
-            if self._sends and piece.content is None:
-                genome = genomes.genome(piece.genome)
-                packed = genome.file and genome.file.stretches(None, piece.first, piece.last)
-                piece = piece.sent(packed or whole_parts(genome, narrow))
-            sent = self._submit(_given, piece) if groups > 1 and piece.content else piece
+        def start(piece: Piece, records: Any) -> tuple[Piece, Any, list[Any]]:
+            groups = max(min(-(-piece.letters // size), units), 1)
+            sent: Any = piece
+            if self._sends or piece.file is None:
+                handle = io.BytesIO()
+                write_packed(records(), handle)
+                sent = piece._replace(content=handle.getvalue())
+                sent = self._submit(_given, sent) if groups > 1 else sent
             numbers = range(groups)
-            return piece, [self._submit(search_piece, job, sent, (n, groups)) for n in numbers]
-
-        def first() -> tuple[Piece, list[Answer]]:
-            piece, futures = waiting[0]
-            answers = [self._outcome(piece, future) for future in futures]
-            if None not in answers:
-                return waiting.popleft()[0], answers
-            self._sends = True
-            waiting[0] = start(piece, len(futures))
-            return first()
+            futures = [self._submit(search_piece, job, sent, (n, groups)) for n in numbers]
+            return piece, records, futures
 
         try:
-            for piece in pieces_of(genomes, size, narrow):
-                waiting.append(start(piece, max(min(-(-piece.letters // size), units), 1)))
-                while sum(len(futures) for _, futures in waiting) > AHEAD * self._threads:
-                    yield first()
-            while waiting:
-                yield first()
+            while True:
+                while sum(len(futures) for *_, futures in waiting) <= AHEAD * self._threads:
+                    if (cut := next(pieces, None)) is None:
+                        break
+                    waiting.append(start(*cut))
+                if not waiting:
+                    return
+                piece, records, futures = waiting[0]
+                answers = [self._outcome(piece, future) for future in futures]
+                if None in answers:
+                    self._sends = True
+                    waiting[0] = start(piece, records)
+                else:
+                    waiting.popleft()
+                    yield piece, answers
         finally:
             with suppress(Exception):
-                self._client.cancel([future for _, futures in waiting for future in futures])
+                self._client.cancel([future for *_, futures in waiting for future in futures])
 
     def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        import dask
-
-        # Letters are meant to be in messages: Dask need not warn of them.
-        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
-            return self._client.submit(function, *arguments, pure=False, retries=TRIES - 1)
+        return self._client.submit(function, *arguments, pure=False, retries=TRIES - 1)
 
     def _outcome(self, piece: Piece, future: Any) -> Any:
         """Wait for what a task gives; raises where it failed."""
@@ -356,23 +349,22 @@ class Cluster:
         return found
 
     def _count_threads(self) -> int:
-        """Count the threads of all workers, and wait for the first one; returns how many there
-        are."""
+        """Count the threads of all workers, and wait for the first one; returns how many workers
+        there are."""
         end = time.monotonic() + WORKERS
         while True:
             try:
                 if self._client.status != "running":
                     raise ConnectionError
-                asked = self._client.scheduler.ncores
-                workers: dict[str, int] = self._client.sync(asked, callback_timeout=CONNECT)
+                threads: dict[str, int] = self._client.nthreads(callback_timeout=CONNECT)
             except Exception as error:
                 raise ClusterError(
                     f"the scheduler {self._address} is gone; start it and its workers again, and "
                     "search once more"
                 ) from error
-            if workers:
-                self._threads = max(sum(workers.values()), 1)
-                return len(workers)
+            if threads:
+                self._threads = sum(threads.values())
+                return len(threads)
             if time.monotonic() > end:
                 raise ClusterError(
                     f"the scheduler {self._address} has had no worker for {WORKERS:.0f} s; "
@@ -443,9 +435,7 @@ class ClusterSearch(Search[HitBatch]):
     def everywhere(self) -> Iterator[HitBatch]:
         """Yield the hits of one genome after another, as workers find them."""
         query, batches = self._query, self._hits()
-        for batch in closest_in_pieces(batches, self.genomes, query) if query.whole else batches:
-            for first in range(0, len(batch), ROWS):
-                yield batch.picked(slice(first, first + ROWS))
+        return closest_in_pieces(batches, self.genomes, query) if query.whole else batches
 
     def _hits(self) -> Iterator[HitBatch]:
         """Yield the hits of each piece, or a HitBatch without rows, in order."""
@@ -456,14 +446,13 @@ class ClusterSearch(Search[HitBatch]):
             batch = joined(parts)
             if len(parts) > 1:
                 batch = batch.in_order()
+            if piece.last is not None:
+                batch = moved(batch, np.arange(piece.first, piece.last))
             circles = circles if piece.first else {}
-            for part in parts:
-                lengths = part.origin.circles or {}
-                circles.update((piece.first + number, lengths[number]) for number in lengths)
+            circles.update(batch.origin.circles or {})
             name = genomes.names[piece.genome] if genomes.named else None
             origin = Origin(piece.genome, name, circles if genomes.circular else None)
-            names = {piece.first + number: batch.names[number] for number in batch.names}
-            yield replace(batch, record=batch.record + piece.first, names=names, origin=origin)
+            yield replace(batch, origin=origin)
 
 
 def closest_in_pieces(

@@ -183,7 +183,7 @@ def test_names_that_change_are_told(client, tmp_path):
 
 def test_workers_that_do_not_see_files(client, data, tmp_path, monkeypatch):
     shared = cluster.shared_file
-    monkeypatch.setattr(cluster, "shared_file", lambda g: (f := shared(g)) and f._replace(path="x"))
+    monkeypatch.setattr(cluster, "shared_file", lambda g: (f := shared(g)) and ("x", *f[1:]))
     for kind in ("packed", "list"):
         assert check(partial(SEARCHES["edit"], genomes(data)[kind]), client, tmp_path / "hits.tsv")
 
