@@ -256,7 +256,12 @@ def joined(batches: Sequence[SomeBatch]) -> SomeBatch:
     own = {name: join_rows([getattr(batch, name) for batch in filled]) for name in _own(first)}
     known = {number: name for batch in filled for number, name in batch.names.items()}
     numbers, _ = ranked(own["record"])
-    return replace(first, **own, names={number: known[number] for number in numbers.tolist()})
+    own["names"] = {number: known[number] for number in numbers.tolist()}
+    circles = {id(each): each for batch in filled if (each := batch.origin.circles)}
+    if circles.keys() - {id(first.origin.circles)}:
+        every = {number: size for each in circles.values() for number, size in each.items()}
+        own["origin"] = first.origin._replace(circles=every)
+    return replace(first, **own)
 
 
 def taken(batches: Sequence[SomeBatch], rows: Longs) -> SomeBatch:

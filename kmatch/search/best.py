@@ -16,7 +16,7 @@ from kmatch.engine.ways import work_of
 from kmatch.errors import warn
 from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.published.registry import choose_algorithm
-from kmatch.results.batches import HitBatch, Origin, joined, no_hits
+from kmatch.results.batches import HitBatch, joined, no_hits
 from kmatch.search.alignments import with_alignments
 from kmatch.search.edit import EditSearch
 from kmatch.search.panel import warn_of_missing
@@ -277,10 +277,7 @@ def nearest(held: list[HitBatch], least: Longs, window: Window) -> HitBatch:
     """The hits at the smallest distance of their pattern in their unit, sorted."""
     batch = joined(held)
     near = batch.distance == least[window.units(batch.record), batch.pattern]
-    circles = [each.origin.circles for each in held if each.origin.circles is not None]
-    sizes = {number: size for each in circles for number, size in each.items()}
-    batch = batch.picked(np.flatnonzero(near)).in_order()
-    return replace(batch, origin=Origin(circles=sizes or None))
+    return batch.picked(np.flatnonzero(near)).in_order()
 
 
 def moved(batch: HitBatch, record: Longs) -> HitBatch:
