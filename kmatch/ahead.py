@@ -1,7 +1,8 @@
 """All kernels compiled ahead, by several processes, for the types that searches call them with.
 
-Each kernel is compiled for itself, so that none waits for another. The processes are started, not
-forked, which threads and CUDA would not survive.
+Each kernel of the CPU is compiled for itself, so that none waits for another; those of a GPU are
+shared out to few processes, as each of these begins with a context, and contexts with each other.
+The processes are started, not forked, which threads and CUDA would not survive.
 """
 
 import os
@@ -28,33 +29,36 @@ from kmatch.search import alignments, windows  # noqa: F401
 from kmatch.sequences.records import Progress
 from kmatch.threads import cores
 
-CUDA_MEMORY = 1 << 30  # bytes of a GPU's free memory for each process, which takes half of them
+CUDA_PROCESSES = 8  # that compile for a GPU, at most
+CUDA_MEMORY = 1 << 30  # bytes of its free memory for each of them, which takes half of these
 
 
 def compile_all(on_progress: Progress | None = None) -> list[str]:
     """Compile all kernels, for the CPU and for CUDA where there is a GPU; returns the devices.
 
-    on_progress(done, kernels) is called after each. Raises a KmatchError where kernels cannot be
-    made or kept.
+    on_progress(done, tasks) is called after each task, which is one kernel of the CPU or several of
+    the GPU. Raises a KmatchError where kernels cannot be made or kept.
     """
     workers = cores()
     # What takes many arguments compiles for long, and is begun first.
-    names = [("cpu", name) for name in sorted(ahead, key=lambda name: -len(_spelled(name)[0]))]
+    names = sorted(ahead, key=lambda name: -len(_spelled(name)[0]))
+    tasks = [("cpu", [name]) for name in names]
     with suppress(DeviceError):
         choose_engine("cuda")
         from kmatch.engine.cuda.driver import memory
 
-        names += [("cuda", name) for name in cuda_kernels()]
-        workers = max(min(workers, memory()[0] // CUDA_MEMORY), 1)
+        shares = max(min(workers, CUDA_PROCESSES, memory()[0] // CUDA_MEMORY), 1)
+        names = list(cuda_kernels())
+        tasks = [("cuda", names[share::shares]) for share in range(shares)] + tasks
     try:
         with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_begin) as pool:
-            for done, _ in enumerate(pool.map(compile_kernel, *zip(*names, strict=True)), 1):
+            for done, _ in enumerate(pool.map(compile_kernels, *zip(*tasks, strict=True)), 1):
                 if on_progress:
-                    on_progress(done, len(names))
+                    on_progress(done, len(tasks))
     except (BrokenExecutor, OSError):  # no processes here, or no memory for all of them
-        for name in names:
-            compile_kernel(*name)
-    return sorted({device for device, _ in names})
+        for task in tasks:
+            compile_kernels(*task)
+    return sorted({device for device, _ in tasks})
 
 
 def _begin() -> None:
@@ -68,16 +72,20 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def compile_kernel(device: str, name: str) -> None:
-    """Compile one of a device's kernels, unless it is there. Raises a KmatchError."""
+def compile_kernels(device: str, names: list[str]) -> None:
+    """Compile some of a device's kernels, unless they are there. Raises a KmatchError."""
+    name = device
     try:
         with warnings.catch_warnings(action="error", category=KmatchWarning):  # it cannot be kept
             if device == "cuda":
                 choose_engine(device)
-                make, constants, types = cuda_kernels()[name]
-                make(*constants).compile(types)
-            else:
-                ahead[name][0].open(*_spelled(name))
+                kernels = cuda_kernels()
+            for name in names:
+                if device == "cuda":
+                    make, constants, types = kernels[name]
+                    make(*constants).compile(types)
+                else:
+                    ahead[name][0].open(*_spelled(name))
     except Exception as error:  # some of which other processes cannot raise
         raise KmatchError(f"not compiled ahead: {name}: {error}") from None
 
