@@ -141,35 +141,20 @@ def letters_beside(columns: Columns, lengths: Longs) -> Longs:
     return np.diff(columns.ops.ends) - columns.ops.counted("D") - lengths
 
 
-class PrimerSites(NamedTuple):
-    """The sites of one primer, or of a probe, of each of n products.
-
-    primer: int32, the oligo's number, -1 where there is none; start, end: int64; minus: uint8, 1
-    for the strand `-`; distance: int32; columns: the alignments, None where nobody asked for them.
-    """
-
-    primer: Ints
-    start: Longs
-    end: Longs
-    minus: Bytes
-    distance: Ints
-    columns: Columns | None
-
-
 @dataclass(frozen=True)
 class ProductBatch(Batch):
     """Products, n rows, sorted by record, start, end, strand, forward and reverse primer.
 
-    minus: uint8, 1 where the forward primer is the site on `-`; text: the products from the forward
-    primer on, None where it was not asked for; probe: the probes that they hold, None where no pair
-    has any.
+    minus: uint8[n], 1 where the forward primer is the site on `-`; forward, reverse: the sites of
+    primers; text: the products from the forward primer on, None where it was not asked for; probe:
+    the sites of probes, of pattern -1 where there is none, None where no pair has any.
     """
 
     minus: Bytes
-    forward: PrimerSites
-    reverse: PrimerSites
+    forward: HitBatch
+    reverse: HitBatch
     text: Texts | None
-    probe: PrimerSites | None = None
+    probe: HitBatch | None = None
 
 
 @dataclass(frozen=True)
@@ -309,7 +294,9 @@ def take_rows(value: Any, rows: Longs | slice) -> Any:
     """Rows of a column of any kind."""
     if isinstance(value, Texts):
         return take_texts(value, rows)
-    if isinstance(value, Columns | PrimerSites | Made):
+    if isinstance(value, Batch):
+        return value.picked(rows)
+    if isinstance(value, Columns | Made):
         return type(value)(*(take_rows(each, rows) for each in value))
     return None if value is None else value[rows]
 
@@ -322,6 +309,8 @@ def join_rows(values: Sequence[Any]) -> Any:
     if isinstance(first, Texts):
         bounds = bounds_of(np.concatenate([np.diff(each.ends) for each in values]))
         return Texts(bounds, np.concatenate([each.letters for each in values]))
-    if isinstance(first, Columns | PrimerSites | Made):
+    if isinstance(first, Batch):
+        return joined(values)
+    if isinstance(first, Columns | Made):
         return type(first)(*map(join_rows, zip(*values, strict=True)))
     return np.concatenate(values)

@@ -290,7 +290,7 @@ def _site_columns(side: str) -> tuple[Column[Any], ...]:
         return batch.forward if side == "forward" else batch.reverse
 
     return (
-        Column(np.object_, lambda batch, table: Named(table.labels, of(batch).primer)),
+        Column(np.object_, lambda batch, table: Named(table.labels, of(batch).pattern)),
         Column(np.int64, lambda batch, _: of(batch).start),
         Column(np.int64, lambda batch, _: of(batch).end),
         Column(np.int32, lambda batch, _: of(batch).distance),
@@ -301,7 +301,7 @@ def _site_columns(side: str) -> tuple[Column[Any], ...]:
 
 def _product_scores(batch: ProductBatch, products: "Products") -> Longs:
     lengths, (one, other) = products.pairs.primers.lengths, (batch.forward, batch.reverse)
-    return scores(one.distance + other.distance, lengths[one.primer] + lengths[other.primer])
+    return scores(one.distance + other.distance, lengths[one.pattern] + lengths[other.pattern])
 
 
 def _product_texts(batch: ProductBatch, _: "Products") -> Spelt:
@@ -314,11 +314,11 @@ def _probes(batch: ProductBatch, _: "Products") -> Floats:
     """The differences of the probe that each product holds, NaN where there is none."""
     if batch.probe is None:
         return np.full(len(batch), nan)
-    return np.where(batch.probe.primer < 0, nan, batch.probe.distance)
+    return np.where(batch.probe.pattern < 0, nan, batch.probe.distance)
 
 
 def _product_names(batch: ProductBatch, products: "Products") -> Named:
-    return words_of(products.pairs.product_names(batch.forward.primer, batch.reverse.primer))
+    return words_of(products.pairs.product_names(batch.forward.pattern, batch.reverse.pattern))
 
 
 class Products(Placed[ProductBatch, Product]):
@@ -345,8 +345,8 @@ class Products(Placed[ProductBatch, Product]):
         _site_columns("reverse")
     )
     probe = Column(np.float64, _probes, ".0f")
-    forward_number = Column(np.int32, lambda batch, _: batch.forward.primer)
-    reverse_number = Column(np.int32, lambda batch, _: batch.reverse.primer)
+    forward_number = Column(np.int32, lambda batch, _: batch.forward.pattern)
+    reverse_number = Column(np.int32, lambda batch, _: batch.reverse.pattern)
     sequence = Column(np.object_, _product_texts)
 
     def __init__(

@@ -6,6 +6,7 @@ closest site of each of its oligos is looked for.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from kmatch.arrays import Bools, Floats, Ints, Longs, bounds_of, gather
 from kmatch.errors import APART, check_choice
 from kmatch.genome import Genome, Genomes
-from kmatch.results.batches import SEEN, AssayBatch, HitBatch, PrimerSites
+from kmatch.results.batches import SEEN, AssayBatch, HitBatch
 from kmatch.results.melting import SALTS, Salts, codes_of, melting_temperatures
 from kmatch.results.table import Hits
 from kmatch.search.alignments import with_alignments
@@ -60,9 +61,10 @@ class _Nearest:
         self._count += len(row)
 
 
-def _columns(sites: HitBatch | PrimerSites, oligo: Ints, record: Longs) -> list[Any]:
+def _columns(sites: HitBatch) -> list[Any]:
     """The columns of a SITE."""
-    return [oligo, record, sites.start, sites.end, sites.minus, sites.distance]
+    place = sites.pattern, sites.record, sites.start, sites.end
+    return [*place, sites.minus, sites.distance]
 
 
 class AssaySearch:
@@ -152,12 +154,12 @@ class AssaySearch:
         if window.unit is None:
             sites.progress.tell = self.progress.hear
         for batch in products_of(sites.everywhere(), sites.genomes, pairs, self._pcr):
-            row = window.units(batch.record) * len(pairs) + pairs.pair[batch.forward.primer]
+            row = window.units(batch.record) * len(pairs) + pairs.pair[batch.forward.pattern]
             columns: list[Any] = [batch.record, batch.start, batch.end]
-            total, none = np.zeros_like(row), batch.forward._replace(primer=np.full_like(row, -1))
+            total, none = np.zeros_like(row), replace(batch.forward, pattern=np.full_like(row, -1))
             for each in (batch.forward, batch.reverse, batch.probe or none):
-                columns += _columns(each, each.primer, batch.record)
-                total += np.where(each.primer < 0, 0, each.distance)
+                columns += _columns(each)
+                total += np.where(each.pattern < 0, 0, each.distance)
             found.add(row, total, columns)
             names |= batch.names
         if window.unit is None:
@@ -170,7 +172,7 @@ class AssaySearch:
         hits = closest(window, self._best, missing[:, pairs.pair], self._find)
         row = window.units(hits.record) * len(pairs) + pairs.pair[hits.pattern]
         row = ROLES * row + pairs.role[hits.pattern]
-        found.add(row, hits.distance, _columns(hits, hits.pattern, hits.record))
+        found.add(row, hits.distance, _columns(hits))
         return found.rows
 
     def _find(self, window: Window, query: Query) -> Iterable[HitBatch]:

@@ -16,14 +16,7 @@ from kmatch.arrays import Bools, Bytes, Longs, bounds_of, gather
 from kmatch.engine.types import LETTERS, Texts
 from kmatch.errors import PAIRINGS, InputError, check_choice, checked_count, warn
 from kmatch.genome import Genomes
-from kmatch.results.batches import (
-    ENDLESS,
-    HitBatch,
-    PrimerSites,
-    ProductBatch,
-    joined,
-    sizes_of,
-)
+from kmatch.results.batches import ENDLESS, HitBatch, ProductBatch, joined, sizes_of
 from kmatch.search.alignments import GenomeTexts
 from kmatch.search.circles import by_record
 from kmatch.search.query import Query
@@ -311,12 +304,11 @@ def _in_direction(text: Texts, minus: Bytes) -> Texts:
     return Texts(text.ends, LETTERS[masks])
 
 
-def _primer_sites(sites: Sites, rows: Longs) -> PrimerSites:
-    """The PrimerSites of sites, or -1 for none, each of which begins in the letters of its
+def _primer_sites(sites: Sites, rows: Longs) -> HitBatch:
+    """The HitBatch of sites, of pattern -1 for row -1, each of which begins in the letters of its
     record."""
     at = np.maximum(rows, 0)
     hits, size = sites.hits.picked(at), sites.size[at]
-    primer = np.where(rows < 0, np.int32(-1), hits.pattern)
     turned = np.where(hits.start >= size, size, 0)
-    place = hits.start - turned, hits.end - turned
-    return PrimerSites(primer, *place, hits.minus, hits.distance, hits.columns)
+    pattern = np.where(rows < 0, np.int32(-1), hits.pattern)
+    return replace(hits, pattern=pattern, start=hits.start - turned, end=hits.end - turned)
