@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Literal
 
 from kmatch.errors import APART, check_choice, check_threads, checked_count
-from kmatch.genome import Genome, Genomes, as_genome, as_genomes
+from kmatch.genome import Genome, as_genome, as_genomes
 from kmatch.packed.writer import write_packed
 from kmatch.results.assays import Assays
 from kmatch.results.limit import limited
@@ -277,7 +277,7 @@ def pcr(
     panel = load_pairs(primers)
     options = PcrOptions(product, pairs, edit, exact_3p, sequence)
     with on_cluster(Run(device, threads, algorithm), scheduler) as run:
-        genomes = _searched(genome, circular, run)
+        genomes = as_genomes(genome).with_circular(circular)
         sites = begin_search(site_query(panel, k, options), genomes, run)
         search = PcrSearch(sites, panel, options, load_regions(regions))
         search.progress.tell = on_progress
@@ -370,7 +370,7 @@ def guides(
         found.annotate(annotate)
     run = Run(device, threads, aligned=False, variants=load_variants(variants))
     with on_cluster(run, scheduler) as run:
-        genomes = _searched(genome, circular, run)
+        genomes = as_genomes(genome).with_circular(circular)
         search = GuideSearch(as_genome(target), genomes, options, run, load_regions(regions))
         search.progress.tell = on_progress
         for _ in search:
@@ -416,7 +416,7 @@ def assay(
     pairs = load_pairs(assays)
     options = AssayOptions(product, edit, each, Salts(monovalent, magnesium, dntps, oligos))
     with on_cluster(Run(device, threads), scheduler) as run:
-        search = AssaySearch(pairs, _searched(genome, circular, run), k, options, run)
+        search = AssaySearch(pairs, as_genomes(genome).with_circular(circular), k, options, run)
         search.progress.tell = on_progress
         found = Assays(search, pairs, targets)
     found.check_targets()
@@ -445,11 +445,6 @@ def pack(
         return write_packed(as_genome(genome).parts(on_progress), handle, threads=threads)
 
 
-def _searched(genome: Searched, circular: bool | Sequence[str], run: Run) -> Genomes:
-    """The Genomes that are searched; a cluster begins before all of many are opened."""
-    return as_genomes(genome, check=run.cluster is None).with_circular(circular)
-
-
 def _scores(given: str | Sequence[str]) -> list[str]:
     """The names of scores that are asked for."""
     names = [given] if isinstance(given, str) else list(given)
@@ -473,7 +468,7 @@ def _hits(
     patterns = query.patterns
     check_pam(patterns, query.pam, query.pam_side)
     names = _scores(score)
-    genomes = _searched(genome, circular, run)
+    genomes = as_genomes(genome).with_circular(circular)
     k_each = pattern_distances(patterns, query.k) if isinstance(query.k, str) else None
     # Otherwise alignments are made when somebody asks for them.
     run = run._replace(aligned=not genomes.can_reread or bool(names or run.variants))

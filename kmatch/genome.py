@@ -304,10 +304,9 @@ def _letters(name: str, sequence: Any) -> Bytes:
 class Genomes:
     """Genomes that a search goes through, each as if alone, in their order.
 
-    given: Genomes, or paths, which are opened when their turn comes; named: whether hits tell their
+    given: Genomes, or paths, which are read when their turn comes; named: whether hits tell their
     genome by its name; rereads: whether pipes and small files stay in memory, to be read again.
-    Raises InputError for a path that cannot be opened: now, or with check=False when its turn
-    comes.
+    Raises InputError for a path that cannot be opened.
     """
 
     def __init__(
@@ -317,7 +316,6 @@ class Genomes:
         *,
         named: bool = True,
         rereads: bool = True,
-        check: bool = True,
     ) -> None:
         self.circular: Circular | None = None
         self.named = named
@@ -328,7 +326,7 @@ class Genomes:
         labels = [each.label if isinstance(each, Genome) else label_of(each) for each in given]
         self.label = label or ", ".join(labels)
         self.names = clean_names(labels)[0]
-        for path in self.paths if check else ():
+        for path in self.paths:
             try:
                 check_readable(path)
             except InputError as error:
@@ -398,22 +396,20 @@ def _is_kept(path: Path, rereads: bool) -> bool:
 
 
 def as_genomes(
-    genomes: Genome | Genomes | Path | Sequence[Genome | Path],
-    rereads: bool = True,
-    check: bool = True,
+    genomes: Genome | Genomes | Path | Sequence[Genome | Path], rereads: bool = True
 ) -> Genomes:
     """Genomes of one, of several, or of a list that is named with `@` before its path.
 
-    rereads, check: as for Genomes.
+    rereads: as for Genomes.
     """
     if isinstance(genomes, Genomes):
         return genomes
     if isinstance(genomes, str) and is_list(genomes):
-        return Genomes(read_list(genomes), genomes, rereads=rereads, check=check)
+        return Genomes(read_list(genomes), genomes, rereads=rereads)
     if isinstance(genomes, list | tuple):
         if not genomes:
             raise InputError("there is no genome to search; give one or more")
-        return Genomes(genomes, rereads=rereads, check=check)
+        return Genomes(genomes, rereads=rereads)
     if not isinstance(genomes, Genome):
         genomes = Genome(genomes)  # type: ignore[arg-type]
         genomes.keep = _is_kept(genomes.path, rereads)

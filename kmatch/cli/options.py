@@ -86,12 +86,13 @@ def _known_device(context: click.Context, option: click.Parameter, device: str) 
     return device
 
 
-def _names_of_records(context: click.Context, option: click.Parameter, given: str) -> str:
+def _circular(context: click.Context, option: click.Parameter, given: str | None) -> Any:
+    """Which records are circular, as `Genomes.with_circular` takes it."""
     if given and os.path.exists(given):
         raise InputError(
             f"{given} is a file; give names of records, or the files first and --circular last"
         )
-    return given
+    return given.split(",") if given else given is not None
 
 
 READ = "FASTA, FASTQ, 2bit or GenBank, compressed or not, or - for standard input."
@@ -264,7 +265,7 @@ STRAND, CIRCULAR = grouped(
         "Records are circles, all or those named; hits run over their origin.",
         is_flag=False,
         flag_value="",
-        callback=_names_of_records,
+        callback=_circular,
     ),
 )
 RUN = DEVICE, THREADS, SCHEDULER, QUIET, VERBOSE, DEBUG = grouped(

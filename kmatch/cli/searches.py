@@ -85,11 +85,7 @@ class Search:
         from kmatch.engine.devices import wake
         from kmatch.genome import as_genomes
 
-        circular, here = self.given.circular, self.given.scheduler is None
-        # A cluster's workers open genomes when their turn comes.
-        self.genomes = as_genomes(self.given.genome, rereads, check=here).with_circular(
-            circular is not None and (circular.split(",") if circular else True)
-        )
+        self.genomes = as_genomes(self.given.genome, rereads).with_circular(self.given.circular)
         self.label = self.genomes.label
         if self.genomes.named and any(map(os.path.exists, self.given.outputs.values())):
             check_files([("GENOME", path) for path in self.genomes.paths], self.given.outputs)
