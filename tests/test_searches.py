@@ -23,7 +23,7 @@ from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.workers import Workers
 from kmatch.genome import as_genomes
 from kmatch.search.chunks import Chunking, plan_chunks
-from kmatch.search.circles import loci_on_circles
+from kmatch.search.plateaus import loci_on_circles
 from kmatch.search.query import Query, Run
 from kmatch.search.search import begin_search
 from kmatch.sequences.patterns import load_patterns
@@ -107,7 +107,7 @@ def circle_with_arcs(draw):
     arc = st.tuples(
         st.integers(0, size - 1), st.integers(1, size), st.integers(0, 1), st.integers(0, 2)
     )
-    return size, draw(st.lists(arc, min_size=1, max_size=5))
+    return size, draw(st.lists(arc, min_size=1, max_size=5, unique=True))
 
 
 @hypothesis.settings(max_examples=300)

@@ -18,7 +18,7 @@ from kmatch.errors import InputError
 from kmatch.genome import Genomes
 from kmatch.results.batches import HitBatch, join_rows, take_rows
 from kmatch.search.chunks import NO_LETTERS
-from kmatch.search.ends import trace_ends
+from kmatch.search.edit import trace_ends
 from kmatch.search.panel import each_strand
 from kmatch.search.query import Query
 from kmatch.search.rules import difference_search, rules_of

@@ -1,26 +1,72 @@
-"""Every occurrence within k differences of a pattern, anywhere or beside a PAM."""
+"""Every occurrence within k differences of a pattern, anywhere or beside a PAM: from anchored ends
+to sorted hits.
 
-from collections.abc import Iterable, Iterator
+A coordinate is a position in the genome as it is laid out, record after record, so that coordinates
+order hits as records do. A hit is yielded once no later one can precede it. A PAM may be outside of
+the chunk of its end: behind it, so that the end waits for the next chunk, or in front of it, so
+that some letters before each chunk are kept. So are those of plateaus that go on in the next chunk.
+"""
+
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
 
+from kmatch.arrays import Bytes, Longs, Table, Triple, bounds_of, gather, order_of
+from kmatch.engine.codes import Coding
 from kmatch.engine.engine import Engine
+from kmatch.engine.queries import DifferenceQuery
+from kmatch.engine.types import Columns, Constraints, Ends, Texts, View
 from kmatch.engine.ways import work_of
+from kmatch.engine.workers import Workers, slabs
 from kmatch.errors import REPORTS, check_choice
 from kmatch.genome import Genome, Genomes
+from kmatch.jit.entries import entry
 from kmatch.published.registry import choose_algorithm
-from kmatch.results.batches import HitBatch
-from kmatch.search.chunks import Chunking, plan_reading
-from kmatch.search.circles import by_record, hits_on_circles
-from kmatch.search.ends import DifferenceSearch
+from kmatch.results.batches import HitBatch, hit_batch, joined, letters_beside, no_hits, sizes_of
+from kmatch.search.chunks import NO_LETTERS, Chunking, PackedChunk, plan_reading
 from kmatch.search.panel import checked_distances, each_strand
+from kmatch.search.plateaus import FOREVER, Plateaus, chains, loci_on_circles, lowest_on_circles
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
-from kmatch.search.rules import checked_rules
-from kmatch.search.scan import ahead
-from kmatch.search.search import Search
+from kmatch.search.rules import checked_rules, difference_search
+from kmatch.search.scan import Scanner, ahead, code_batches, codes_ahead, rows_at_once
+from kmatch.search.search import Search, by_record
+from kmatch.search.trial import DifferenceScans, keep_ends
 from kmatch.sequences.circles import Circles
+
+read_view = entry("kmatch.engine.trace:read_view", tuple[View, int, int, int, Bytes])
+trace = entry(
+    "kmatch.engine.trace:trace",
+    tuple[Longs, View, DifferenceQuery, Constraints, Ends, Triple, tuple[Longs, Bytes, Bytes]],
+)
+
+UNPACKED = 512  # positions for each of which there may be an end before a chunk is unpacked
+NO_ENDS = np.zeros((3, 0), np.int64)  # positions, queries and distances
+
+
+def trace_ends(
+    workers: Workers,
+    view: View,
+    search: tuple[DifferenceQuery, Constraints],
+    ends: Ends,
+    aligned: bool,
+) -> tuple[Longs, Longs, Columns | None]:
+    """Where the hits of Ends start and end in a View, int64[n] each, and, if `aligned`, their
+    alignments."""
+    query, constraints = search
+    most = query.lengths[ends.query] + ends.distance + constraints.pams.shape[2]
+    room = bounds_of(most) if aligned else most[:0]
+    ops, text = np.empty((2, room[-1] if aligned else 0), np.uint8)
+    start, end, size = found = tuple(np.empty((3, len(most)), np.int64))
+    workers.run(trace, slabs(len(most)), view, *search, ends, found, (room, ops, text))
+    if not aligned:
+        return start, end, None
+    columns: list[Texts] = []
+    for letters, sizes in ((ops, size), (text, end - start)):
+        begins, bounds = room[:-1] if constraints.leads else room[1:] - sizes, bounds_of(sizes)
+        columns.append(Texts(bounds, gather(letters, begins, bounds)))
+    return start, end, Columns(*columns)
 
 
 class EditSearch(Search[HitBatch]):
@@ -47,40 +93,203 @@ class EditSearch(Search[HitBatch]):
             work = work_of(genomes.expected_letters, lengths, query.strand)
             engine = choose_algorithm("edit", query.patterns, run, work)
         self.engine = engine
-        reach = self._rules.reach
         self._panel = panel = each_strand(query.patterns, query.strand)
-        self._limits = np.minimum(distances, k)[panel.pattern]
-        longest, gap = int(panel.lengths.max()) + reach, max(k + 1, reach)
-        plan = plan_reading(longest, k, gap, self.engine.layout)
-        self._chunking = Chunking(plan, self.engine, self.engine.layout.reading_words)
-        self._search = self._make(self._report)
-        self._most, self._lengths = longest + k, lengths  # letters of an occurrence at the most
-
-    def _make(self, report: str) -> DifferenceSearch:
+        limits, reach = np.minimum(distances, k)[panel.pattern], self._rules.reach
+        self._query, self._constraints = difference_search(panel, self._rules, limits)
         # Alignments alone say which of several PAMs stands beside a hit.
-        aligned = bool(self.run.aligned) or self._rules.unequal
-        search = (self._panel, self._limits, report, self._rules)
-        return DifferenceSearch(self.engine, *search, self.run.way, aligned)
+        self._aligned = bool(run.aligned) or self._rules.unequal
+        self._at_once = rows_at_once(panel.lengths + reach, self._aligned)
+        self._coding = Coding(len(limits), self._query.k)
+        self._bound = bool(self._rules.pams) or self._rules.bind_alignments  # rules decide of ends
+        self._backward = self._query.reading.backward != 0
+        self._scanner = Scanner(engine, self._coding)
+        self._scans = DifferenceScans(engine, self._query, self._constraints, run.way)
+        longest, gap = int(lengths.max()) + reach, max(k + 1, reach)
+        self._most = longest + k  # letters of an occurrence
+        plan = plan_reading(longest, k, gap, engine.layout)
+        self._chunking = Chunking(plan, engine, engine.layout.reading_words)
 
     def _find(self, genome: Genome) -> Iterable[HitBatch]:
         circular = self.genomes.circular
         if circular is None:
             chunks = self.chunks(self._chunking, genome)
-            return ahead(self._search.run(chunks), self.engine.threads)
+            return ahead(self._in_chunks(chunks, self._report), self.engine.threads)
         return self._in_circles(genome, Circles(circular, self._most, unrolled=True))
 
     def _in_circles(self, genome: Genome, circles: Circles) -> Iterator[HitBatch]:
         """Yield the HitBatches of linear and of circular records by turns."""
         for turns, first, parts in circles.runs(self.parts(genome)):
-            search = self._make("ends" if turns else self._report)
             chunks = self.noted(self._chunking.fresh(parts, first), circles)
-            batches = (
-                replace(batch, origin=batch.origin._replace(circles=circles.lengths))
-                for batch in search.run(chunks)
+            found = self._in_chunks(chunks, "ends" if turns else self._report)
+            for batch in by_record(found) if turns else found:
+                batch = replace(batch, origin=batch.origin._replace(circles=circles.lengths))
+                yield self._on_circles(batch, circles) if turns else batch
+
+    def _on_circles(self, hits: HitBatch, circles: Circles) -> HitBatch:
+        """The hits of circular records out of all ends in them and in the letters behind them."""
+        rules, lengths = self._rules, self._panel.patterns.lengths
+        record, start, end, minus = hits.record, hits.start, hits.end, hits.minus
+        pattern, distance = hits.pattern, hits.distance.astype(np.int64)
+        size, reach = sizes_of(record, circles.lengths), rules.reach
+        backward = minus != rules.leads
+        beside = letters_beside(hits.aligned, lengths[pattern]) if rules.unequal else reach
+        anchor = np.where(backward, start + beside, end - beside)
+        # Only there is an end warmed up by as many letters as an alignment can take.
+        first = np.where(backward, reach, circles.more - reach + 1)
+        own = (anchor >= first) & (anchor < first + size) & (end - start <= size)
+        place = np.where(backward, size - 1 - anchor, anchor - 1) % size
+        rows = np.flatnonzero(own)
+        rows = rows[np.lexsort((place[rows], minus[rows], pattern[rows], record[rows]))]
+        if self._report != "ends" and len(rows):
+            same = [np.diff(column[rows], prepend=-1) != 0 for column in (record, pattern, minus)]
+            group = np.cumsum(np.any(same, axis=0)) - 1
+            low = lowest_on_circles(group, place[rows], distance[rows], size[rows])
+            rows, group = rows[low], group[low]
+            if self._report == "loci":
+                begin = np.where(minus == 1, size - end, start) % size
+                met = np.where(minus == 1, end - anchor, anchor - start)
+                arcs = np.stack([begin, end - start, met])[:, rows]
+                rows = rows[loci_on_circles(group, arcs, distance[rows], size[rows])]
+        turned = start // size * size
+        start, end, anchor = start - turned, end - turned, anchor - turned
+        order = (column[rows] for column in (anchor, pattern, minus, end, start, record))
+        return replace(hits, start=start, end=end).picked(rows[np.lexsort(tuple(order))])
+
+    def _in_chunks(self, chunks: Iterable[PackedChunk], report: str) -> Generator[HitBatch]:
+        """Yield the HitBatches of an iterable of PackedChunks."""
+        self._now = report
+        self._plateaus = Plateaus(self._query.reading.backward)
+        # Hits that a later one may precede, and their coordinates; see `chains`.
+        self._waiting: tuple[HitBatch, Table] = no_hits(), np.zeros((5, 0), np.int64)
+        self._before = np.zeros(self._rules.reach, np.uint8)  # letters in front of the chunk
+        self._held = NO_ENDS  # ends in it, behind which the one before did not show enough
+        last: PackedChunk | None = None
+        found = self._scanner.scan(chunks, self._scans.start)
+        # What rules decide about holds on to chunks.
+        made = found if self._bound else codes_ahead(found, self.engine.threads)
+        for chunk, codes in made:
+            if last:
+                self._go_on(last)
+            last = chunk
+            if len(codes) * UNPACKED > chunk.length:
+                chunk.unpack(self.engine)
+            for ends in self._ends(chunk, codes):
+                if len(hits := self._hits(chunk, *ends)):
+                    yield hits
+        if last and len(hits := self._hits(last, NO_ENDS, FOREVER, FOREVER)):
+            yield hits
+
+    def _go_on(self, chunk: PackedChunk) -> None:
+        """Go on from a chunk to the next one: with the letters that may be asked for there."""
+        end = chunk.base + chunk.length
+        wanted = end - self._plateaus.undecided().min(initial=end) + self._rules.reach
+        letters = np.empty(min(wanted, chunk.length), np.uint8)
+        view = chunk.view(self._before)
+        read_view(view, chunk.length - len(letters), 1, len(letters), letters)
+        shown = np.concatenate([self._before, letters])
+        self._before = shown[len(shown) - wanted :]
+        self._held = self._held - [[chunk.length], [0], [0]]
+        chunk.letters = NO_LETTERS
+
+    def _ends(self, chunk: PackedChunk, codes: Longs) -> Iterator[tuple[Longs, int, int]]:
+        """Yield (ends, forward_end, backward_end) of the codes of a chunk; see `_hits`."""
+        base, halo, before = chunk.base, chunk.geometry.halo, -1
+        begins, sizes = chunk.spans.begins, chunk.spans.lengths
+        held, self._held = self._held, NO_ENDS
+        yield self._kept(chunk, held), base, base
+        for batch in code_batches(codes, self.engine.threads, self._at_once):
+            fresh = batch[np.diff(batch, prepend=before) != 0]  # some ends come twice
+            position, query, distance = self._coding.decode(fresh)
+            before, last = batch[-1], self._coding.decode(batch[-1:])[0]
+            own = np.where(self._backward[query], 0, halo)
+            _, kept = chunk.records(position)
+            kept &= (position >= own) & (position < own + chunk.length)
+            ends = np.compress(kept, [position, query, distance], axis=1)
+            seen = base + min(int(last[0]), chunk.length)  # more may come at its position
+            yield self._kept(chunk, ends), seen, seen
+        own = base + chunk.length
+        ended = bool((begins + sizes == chunk.length).any())  # so that nothing follows
+        yield NO_ENDS, own + halo - self._rules.reach, own + ended
+
+    def _kept(self, chunk: PackedChunk, ends: Longs) -> Longs:
+        """The ends, of int64[3, n], that satisfy the rules, with their distances; those whose PAM
+        the chunk may not show are held."""
+        if not self._bound:
+            return ends
+        hidden = ends[0] + self._rules.reach >= chunk.length + chunk.geometry.halo
+        hidden &= ~self._backward[ends[1]]
+        self._held = np.concatenate([self._held, ends[:, hidden]], axis=1)
+        position, query, distance = ends = np.compress(~hidden, ends, axis=1)
+        _, limit = self._records(chunk, ends)
+        search = chunk.view(self._before), self._query, self._constraints
+        given = *search, Ends(position, query, distance, limit)
+        self.engine.workers.run(keep_ends, slabs(len(limit)), *given)
+        return np.compress(distance >= 0, ends, axis=1)
+
+    def _records(self, chunk: PackedChunk, ends: Longs) -> tuple[Longs, Longs]:
+        """The records that ends are in, counted from the first of the chunk, and the last positions
+        that alignments may use there, int64[n] each."""
+        begins, sizes = chunk.spans.begins, chunk.spans.lengths
+        span, _ = chunk.records(ends[0])
+        last = np.minimum(begins[span] + sizes[span], chunk.geometry.letters) - 1
+        return span, np.where(self._backward[ends[1]], last, np.maximum(begins[span], 0))
+
+    def _hits(
+        self, chunk: PackedChunk, ends: Longs, forward_end: int, backward_end: int
+    ) -> HitBatch:
+        """Take ends of a chunk, trace those that are decided now, and give the hits that no later
+        one precedes.
+
+        ends: (position, query, distance), int64[3, n]. All before forward_end have come then,
+        backward_end if read so.
+        """
+        base = chunk.base
+        if self._now != "ends":
+            query, position, distance = self._plateaus.feed(
+                ends[1], ends[0] + base, ends[2], forward_end, backward_end
             )
-            if turns:
-                for ends in by_record(batches):
-                    found = hits_on_circles(ends, circles, self._rules, self._lengths, self._report)
-                    yield from found
-            else:
-                yield from batches
+            ends = np.stack([position - base, query, distance])
+        self._trace(chunk, ends)
+        # A later hit starts behind what its halo shows, or where a minimum may be.
+        begin = min(backward_end, forward_end - chunk.geometry.halo)
+        undecided = self._plateaus.undecided().min(initial=FOREVER)
+        return self._released(min(begin, undecided) - self._rules.reach)
+
+    def _trace(self, chunk: PackedChunk, ends: Longs) -> None:
+        """Trace ends, and have their hits wait."""
+        span, limit = self._records(chunk, ends)
+        position, query, distance = ends
+        start, end, columns = trace_ends(
+            self.engine.workers,
+            chunk.view(self._before),
+            (self._query, self._constraints),
+            Ends(position, query, distance, limit),
+            self._aligned,
+        )
+        origin = chunk.spans.begins[span]
+        kinds = self._panel.pattern[query], distance.astype(np.int32), self._panel.minus[query]
+        hits = hit_batch(chunk.spans, (span, start - origin, end - origin), kinds, columns)
+        place = chunk.base + np.stack([start, end, position, start, end])
+        self._waiting = (
+            joined([self._waiting[0], hits]),
+            np.concatenate([self._waiting[1], place], axis=1),
+        )
+
+    def _released(self, coordinate: int) -> HitBatch:
+        """The waiting hits that start before a coordinate, as no later hit does, sorted; of loci,
+        those that stand for chains which no later hit can touch or precede."""
+        hits, place = self._waiting
+        loci = self._now == "loci" and len(hits) > 0
+        if loci:
+            query = 2 * hits.pattern.astype(np.int64) + hits.minus
+            rows, place = chains(query, hits.minus != 0, hits.distance, place)
+            hits = hits.picked(rows)
+        start, end, _, first, reach = place
+        ready = start < coordinate
+        if loci:
+            is_open = reach > coordinate
+            ready = ~is_open & (start < first[is_open].min(initial=coordinate))
+        self._waiting = hits.picked(np.flatnonzero(~ready)), place[:, ~ready]
+        rows = np.flatnonzero(ready)
+        keys = start[rows], (end - start)[rows], hits.minus[rows], hits.pattern[rows]
+        return hits.picked(rows[order_of(*keys)])

@@ -18,10 +18,9 @@ from kmatch.errors import PAIRINGS, InputError, check_choice, checked_count, war
 from kmatch.genome import Genomes
 from kmatch.results.batches import ENDLESS, HitBatch, ProductBatch, joined, sizes_of
 from kmatch.search.alignments import GenomeTexts
-from kmatch.search.circles import by_record
 from kmatch.search.query import Query
 from kmatch.search.regions import Regions
-from kmatch.search.search import Search
+from kmatch.search.search import Search, by_record
 from kmatch.sequences.alphabet import encode_text, reverse_complement
 from kmatch.sequences.primer_pairs import PROBE, PrimerPairs
 

@@ -1,46 +1,19 @@
-"""Minima of D[m, ·] among ends, and the hits that stand for chains of overlapping ones."""
+"""Minima of D[m, ·] among ends, and the hits that stand for chains of overlapping ones: in records
+and on circles, of which each is looked at as three turns in a row."""
 
 from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kmatch.arrays import Bytes, Longs, Table, Triple
+from kmatch.arrays import Bools, Bytes, Ints, Longs, Table, Triple
 from kmatch.jit.entries import entry
-from kmatch.results.batches import HitBatch
 
 FOREVER = np.iinfo(np.int64).max
 # Of each query: the ends of its plateau and its D, whether there is one, and whether D was higher
 # before.
 PLATEAU = np.dtype([(name, np.int64) for name in ("first", "last", "height", "is_open", "fell")])
-
-
-def chains(hits: HitBatch, place: Table) -> tuple[Longs, Table]:
-    """The hits that stand for chains of overlapping ones of a pattern and strand, by number, and
-    their coordinates.
-
-    place: int64[4, n], where each hit starts, where the chain that it stands for begins and ends,
-    and its anchored end. The smallest distance stands for a chain, then the smallest start, end and
-    anchor, in this order, on the strand `-` the largest end, start and anchor. Beside PAMs of
-    several lengths hits may have both ends in common, never their anchors.
-    """
-    query = 2 * hits.pattern.astype(np.int64) + hits.minus
-    rows = np.lexsort((place[1], query))
-    query, turned, distance = query[rows], hits.minus[rows] != 0, hits.distance[rows]
-    place = place[:, rows]
-    start, first, reach, anchor = place
-    apart = query * (int(reach.max()) - int(first.min()) + 1)  # a line of its own for each query
-    begins = first[1:] + apart[1:] >= np.maximum.accumulate(reach + apart)[:-1]
-    at, chain = np.flatnonzero(np.append(True, begins)), np.append(0, np.cumsum(begins))
-    end, best = start + (hits.end - hits.start)[rows], np.ones(len(rows), np.bool_)
-    pairs = (start, -end), (end, -start), (anchor, -anchor)
-    for key in (distance, *(np.where(turned, back, ahead) for ahead, back in pairs)):
-        key = np.where(best, key, np.int64(FOREVER))
-        best = key == np.minimum.reduceat(key, at)[chain]
-    place = place[:, best]
-    place[1:3] = first[at], np.maximum.reduceat(reach, at)
-    return rows[best], place
-
+_TURNS = np.arange(3)[:, None]  # of a circle: around the middle one is what lies around it
 
 PlateauArray = Annotated[NDArray[Any], PLATEAU]
 feed_plateaus = entry(
@@ -85,3 +58,66 @@ class Plateaus:
         may = plateaus["is_open"] & plateaus["fell"] & self._backward
         first: Longs = plateaus["first"][may != 0]
         return first
+
+
+def chains(
+    query: Longs, turned: Bools, distance: Ints | Longs, place: Table
+) -> tuple[Longs, Table]:
+    """The hits that stand for chains of overlapping ones of a query, by number, and their
+    coordinates.
+
+    turned: bool[n], whether a hit is on the strand `-`; place: int64[5, n], where each hit starts
+    and ends, its anchored end, and where the chain that it stands for begins and ends. The smallest
+    distance stands for a chain, then the smallest start, end and anchor, in this order, on the
+    strand `-` the largest end, start and anchor. Beside PAMs of several lengths hits may have both
+    ends in common, never their anchors.
+    """
+    rows = np.lexsort((place[3], query))
+    query, turned, distance, place = query[rows], turned[rows], distance[rows], place[:, rows]
+    start, end, anchor, first, reach = place
+    apart = query * (int(reach.max()) - int(first.min()) + 1)  # a line of its own for each query
+    begins = first[1:] + apart[1:] >= np.maximum.accumulate(reach + apart)[:-1]
+    at, chain = np.flatnonzero(np.append(True, begins)), np.append(0, np.cumsum(begins))
+    best = np.ones(len(rows), np.bool_)
+    pairs = (start, -end), (end, -start), (anchor, -anchor)
+    for key in (distance, *(np.where(turned, back, ahead) for ahead, back in pairs)):
+        key = np.where(best, key, np.int64(FOREVER))
+        best = key == np.minimum.reduceat(key, at)[chain]
+    place = place[:, best]
+    place[3:] = first[at], np.maximum.reduceat(reach, at)
+    return rows[best], place
+
+
+def lowest_on_circles(group: Longs, place: Longs, distance: Longs, size: Longs) -> Bools:
+    """Which ends stand for minima, bool[n].
+
+    group, place: of each end, sorted, place being that on its circle of `size` letters in reading
+    direction. A plateau all round the circle ends with the record.
+    """
+    turns = place + size * _TURNS
+    thrice = np.tile(group, 3), turns.reshape(-1), np.tile(distance, 3)
+    query, at, _ = Plateaus(np.zeros(group[-1] + 1, np.uint8)).feed(*thrice)
+    across = 3 * int(size.max())
+    low = np.isin(across * group + turns[1], across * query + at)
+    return low | (place == size - 1) & ~np.isin(group, group[low])
+
+
+def loci_on_circles(group: Longs, arcs: Table, distance: Longs, size: Longs) -> Longs:
+    """The rows that stand for sets of overlapping hits of a group, as those of chains do.
+
+    arcs: int64[3, n], where each hit begins on its circle of `size` letters, in reading direction,
+    its letters, and those before its anchor. A set begins where no arc goes on; all round the
+    circle it begins at the origin.
+    """
+    begin, length, before = arcs
+    start, end, anchor = (
+        (begin + more + size * _TURNS).reshape(-1) for more in (0, length, before)
+    )
+    place = np.stack([start, end, anchor, start, end])
+    forward = np.zeros(len(start), np.bool_)
+    rows, place = chains(np.tile(group, 3), forward, np.tile(distance, 3), place)
+    rows %= len(group)
+    own = place[3] // size[rows] == 1  # a set of the middle turn, of which no arc is left out
+    whole = rows[~np.isin(group[rows], group[rows[own]])]  # in pieces, as the first turn has begun
+    whole = whole[np.lexsort(np.stack([before, length, begin, distance, group])[:, whole])]
+    return np.append(rows[own], whole[np.diff(group[whole], prepend=-1) > 0])

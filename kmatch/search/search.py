@@ -9,7 +9,7 @@ import numpy as np
 from kmatch.errors import InputError
 from kmatch.genome import Genome, Genomes
 from kmatch.published.registry import ENGINE
-from kmatch.results.batches import SomeBatch, sizes_of
+from kmatch.results.batches import HitBatch, SomeBatch, joined, sizes_of
 from kmatch.search.chunks import Chunking, PackedChunk
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
@@ -186,3 +186,21 @@ def _has_unequal_pams(query: Query, run: Run) -> bool:
             f"'{run.algorithm}' does not search beside; use --algorithm {ENGINE}, or one PAM"
         )
     return True
+
+
+def by_record(batches: Iterable[HitBatch]) -> Iterator[HitBatch]:
+    """The hits in HitBatches that hold all of their records."""
+    waiting: list[HitBatch] = []  # hits of one record
+    for batch in batches:
+        if not len(batch):
+            continue
+        if waiting and waiting[-1].record[-1] != batch.record[0]:
+            yield joined(waiting)
+            waiting = []
+        cut = int(np.searchsorted(batch.record, batch.record[-1]))
+        if cut:
+            yield joined([*waiting, batch.picked(slice(cut))])
+            waiting, batch = [], batch.picked(slice(cut, None))
+        waiting.append(batch)
+    if waiting:
+        yield joined(waiting)

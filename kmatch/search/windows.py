@@ -23,9 +23,8 @@ from kmatch.engine.workers import slabs
 from kmatch.genome import Genome, Genomes
 from kmatch.jit.entries import entry
 from kmatch.published.registry import choose_algorithm
-from kmatch.results.batches import HitBatch, hit_batch, joined
+from kmatch.results.batches import HitBatch, hit_batch, joined, sizes_of
 from kmatch.search.chunks import NO_LETTERS, Chunking, PackedChunk, plan_chunks, round_up
-from kmatch.search.circles import windows_once
 from kmatch.search.panel import (
     Panel,
     build_panel,
@@ -83,7 +82,7 @@ class WindowSearch(Search[HitBatch]):
         circular, threads = self.genomes.circular, self.engine.threads
         circles = None if circular is None else Circles(circular, self._longest - 1)
         batches = ahead(self._in_chunks(self.chunks(self._chunking, genome, circles)), threads)
-        return windows_once(batches, circles) if circles else batches
+        return _windows_once(batches, circles) if circles else batches
 
     def _in_chunks(self, chunks: Iterable[PackedChunk]) -> Generator[HitBatch]:
         """Yield the hits in chunks: those of several ways chunk by chunk, put in order."""
@@ -98,6 +97,17 @@ class WindowSearch(Search[HitBatch]):
             ]
             if batches:
                 yield joined(batches).in_order()
+
+
+def _windows_once(batches: Iterable[HitBatch], circles: Circles) -> Iterator[HitBatch]:
+    """The hits whose windows begin in the letters of a record, and are no longer than it."""
+    for batch in batches:
+        if not len(batch):
+            continue
+        size = sizes_of(batch.record, circles.lengths)
+        kept = np.flatnonzero((batch.start < size) & (batch.end - batch.start <= size))
+        batch = replace(batch, origin=batch.origin._replace(circles=circles.lengths))
+        yield batch if len(kept) == len(batch) else batch.picked(kept)
 
 
 def _ways(

@@ -19,7 +19,7 @@ from kmatch.engine.geometry import Layout
 from kmatch.packed import reader as stored
 from kmatch.packed.writer import write_packed
 from kmatch.results import limit, writer
-from kmatch.search import best, chunks, ends, pcr, primer
+from kmatch.search import best, chunks, edit, pcr, primer
 from kmatch.search import scan as dense
 from kmatch.sequences import fasta as fasta_reader
 
@@ -30,7 +30,7 @@ GENOMES = ("fasta", "stdin", "packed", "chunks", "2bit", "genbank", "fastq", "fa
 PATCHES = {
     "batch": (((dense, "BATCH"), (dense, "SHARED")), (1, 2, 10)),
     "dense": (((dense, "MANY"),), (0, 1, 5)),
-    "unpacked": (((ends, "UNPACKED"),), (0, 1, 1 << 40)),
+    "unpacked": (((edit, "UNPACKED"),), (0, 1, 1 << 40)),
     "key bits": (((arrays, "KEY_BITS"),), (0, 12)),
     "few": (((limit, "FEW"),), (1, 7)),
     "lines": (((writer, "ROWS"), (writer, "MANY")), (1, 2, 5)),
