@@ -321,28 +321,24 @@ class Bench:
 
         module: the only one whose algorithms run.
         """
-        rates: dict[str, float] = {}  # of the engine, by device
-        hits: dict[int, Longs] = {}  # the engine's, by letters of text
-        for device, engine in self._engines.items():
-            row = self._row(case, engine, None, hits)
-            rates[device] = row["bp_pattern_s"]
-            yield row | {"of_engine": 1.0}
+        runs: list[tuple[Any, Algorithm | None]] = [(each, None) for each in self._engines.values()]
         for algorithm in PUBLISHED[case.command]:
             for device in algorithm.devices if module in (None, algorithm.module) else ():
-                engine = self._engines.get(device)
-                if engine is None or algorithm.limit_below(case.longest, device):
-                    continue
-                try:
-                    row = self._row(case, engine, algorithm, hits)
-                except InputError:
-                    continue  # its layout does not hold them
-                rate = rates[device]
-                yield row | {"of_engine": row["bp_pattern_s"] / rate if rate else None}
+                if device in self._engines and not algorithm.limit_below(case.longest, device):
+                    runs.append((self._engines[device], algorithm))
+        rates: dict[str, float] = {}  # of the engine, by device
+        for engine, published in runs:
+            try:
+                row = self._row(case, engine, published)
+            except InputError:
+                if published is None:
+                    raise
+                continue  # its layout does not hold them
+            rate = rates.setdefault(engine.name, row["bp_pattern_s"])
+            yield row | {"of_engine": row["bp_pattern_s"] / rate if rate else None}
 
-    def _row(
-        self, case: Case, engine: Any, algorithm: Algorithm | None, hits: dict[int, Longs]
-    ) -> Row:
-        """The Row of a published algorithm, or of the engine; hits: the engine's so far."""
+    def _row(self, case: Case, engine: Any, algorithm: Algorithm | None) -> Row:
+        """The Row of a published algorithm, or of the engine, but for its `of_engine`."""
 
         def search(part: Case) -> Answer:
             if algorithm is None:
@@ -353,9 +349,9 @@ class Bench:
         head = case if algorithm is None else case.head(TABLE // max(count, 1))
         smallest = SMALLEST if case.background is None else 2 * case.k
         part, answer = measured(search, head, self._seconds, smallest)
-        size, seconds = len(part.letters), answer.kernel or np.inf
-        if algorithm is not None and size not in hits:
-            hits[size] = by_engine(part, next(iter(self._engines.values())).device).hits
+        expected = answer.hits
+        if algorithm is not None:
+            expected = by_engine(part, next(iter(self._engines.values())).device).hits
         others = count if case.background is None else len(case.background)
         return {
             "command": case.command,
@@ -364,13 +360,13 @@ class Bench:
             "device": engine.name,
             "threads": engine.threads if engine.name == "cpu" else 0,
             "asked": len(case.letters),
-            "size": size,
+            "size": len(part.letters),
             "patterns": count,
             "m": case.longest,
             "k": case.k,
             "kernel": answer.kernel,
             "call": answer.call,
             "hits": answer.hits.shape[1],
-            "equal": algorithm is None or np.array_equal(answer.hits, hits[size]),
-            "bp_pattern_s": size * others / seconds,
+            "equal": np.array_equal(answer.hits, expected),
+            "bp_pattern_s": len(part.letters) * others / (answer.kernel or np.inf),
         }

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,7 +41,7 @@ AHEAD = 2  # tasks in flight for each thread of a worker
 SHARES = 4  # tasks for each thread, where there are records or patterns enough
 LEAST, MOST = 1 << 18, 1 << 24  # letters of a piece
 STARTS = 1 << 12  # starts of primers in a group, at least
-Group = tuple[int, int]  # the number of a group of the patterns, and how many groups there are
+Group = tuple[int, int]  # of patterns, or of starts of primers: the first, and behind the last
 
 
 def version() -> str:
@@ -51,13 +51,9 @@ def version() -> str:
     return f"{kmatch.__version__} ({digest(kmatch.__version__)[:8]})"
 
 
-# What identifies a file: its absolute path, bytes, time of change in nanoseconds, and the checksum
-# of a packed genome's index, else None.
-SharedFile = tuple[str, int, int, int | None]
-
-
-def shared_file(genome: Genome) -> SharedFile | None:
-    """The SharedFile of a Genome; None for what is no regular file."""
+def shared_file(genome: Genome) -> tuple[str, int, int, int | None] | None:
+    """What identifies a Genome's file: its absolute path, bytes, time of change in nanoseconds, and
+    the checksum of a packed genome's index. None for what is no regular file."""
     if genome.path == "-" or not os.path.isfile(genome.path):
         return None
     found, checksum = os.stat(genome.path), genome.file.checksum if genome.file else None
@@ -69,8 +65,9 @@ class Piece(NamedTuple):
     """Whole records of a genome.
 
     genome: its number among those searched; label: how messages name it; letters: about how many;
-    first, last: the number of the first record and that behind the last, None for all; file: what
-    workers may read; content: a packed genome of the records, where they are sent.
+    first, last: the number of the first record and that behind the last, None for all; file: the
+    `shared_file` that workers may read; content: a packed genome of the records, where they are
+    sent.
     """
 
     genome: int
@@ -78,7 +75,7 @@ class Piece(NamedTuple):
     letters: int
     first: int = 0
     last: int | None = None
-    file: SharedFile | None = None
+    file: tuple[str, int, int, int | None] | None = None
     content: bytes | None = None
 
     def opened(self) -> Genome | None:
@@ -99,9 +96,10 @@ class Piece(NamedTuple):
         return Genome.of_stretches(self.label, parts)
 
 
-def pieces_of(
-    genomes: Genomes, size: int, narrow: Regions | None = None
-) -> Iterator[tuple[Piece, Callable[[], Iterable[Stretch]]]]:
+Cut = tuple[Piece, Callable[[], Iterable[Stretch]]]  # and what gives its records
+
+
+def pieces_of(genomes: Genomes, size: int, narrow: Regions | None = None) -> Iterator[Cut]:
     """Yield the Pieces of genomes, of about `size` letters each, and what gives the records of
     each; a longer record is one.
 
@@ -110,21 +108,17 @@ def pieces_of(
     for number in range(len(genomes)):
         genome = genomes.genome(number)
         packed, file, letters = genome.file, shared_file(genome), genome.expected_letters or 0
-        piece = Piece(number, genome.label, letters, file=file)
-        if file and packed:
-            sizes = ((1, letters, None) for letters in packed.sizes.tolist())
-            for first, last, letters, _ in _cuts(sizes, size):
-                end = None if last - first == len(packed.names) else last  # searched as it lies
-                piece = piece._replace(letters=letters, first=first, last=end)
-                yield piece, partial(packed.stretches, None, first, end)
-        elif file and genomes.named and 0 < letters <= size:
+        if file and not packed and genomes.named and 0 < letters <= size:
+            piece = Piece(number, genome.label, letters, file=file)
             yield piece, partial(_whole_parts, genome, narrow)
-        else:
-            parts = _whole_parts(genome, narrow)
-            each = ((len(part.names), len(part.letters), part) for part in parts)
-            for first, last, letters, held in _cuts(each, size):
-                piece = Piece(number, genome.label, letters, first, last)
-                yield piece, partial(iter, held)
+            continue
+        for first, held in _cuts(_whole_parts(genome, narrow), size):
+            letters = sum(len(part.letters) for part in held)
+            last: int | None = first + sum(len(part.names) for part in held)
+            if packed and last == len(packed.names) and not first:
+                last = None  # it is searched as it lies
+            piece = Piece(number, genome.label, letters, first, last, file if packed else None)
+            yield piece, partial(iter, held)
 
 
 def _whole_parts(genome: Genome, narrow: Regions | None) -> Iterator[Stretch]:
@@ -133,22 +127,17 @@ def _whole_parts(genome: Genome, narrow: Regions | None) -> Iterator[Stretch]:
     return whole_stretches(map(narrow.narrowed, parts) if narrow else parts)
 
 
-def _cuts(
-    parts: Iterable[tuple[int, int, Any]], size: int
-) -> Iterator[tuple[int, int, int, list[Any]]]:
-    """Yield (first, last, letters, parts) of records that come together, at least once.
-
-    parts: (records, letters, part) of each.
-    """
-    first = last = letters = 0
-    held: list[Any] = []
-    for records, more, part in parts:
-        if held and letters + more > size:
-            yield first, last, letters, held
-            first, letters, held = last, 0, []
+def _cuts(parts: Iterable[Stretch], size: int) -> Iterator[tuple[int, list[Stretch]]]:
+    """Yield records that come together, and the number of their first, at least once."""
+    first = letters = 0
+    held: list[Stretch] = []
+    for part in parts:
+        if held and letters + len(part.letters) > size:
+            yield first, held
+            first, letters, held = first + sum(len(part.names) for part in held), 0, []
         held.append(part)
-        last, letters = last + records, letters + more
-    yield first, last, letters, held
+        letters += len(part.letters)
+    yield first, held
 
 
 # What workers do
@@ -199,7 +188,7 @@ def find_hits(
     query: Query, run: Run, genomes: Genomes, regions: Regions | None, group: Group
 ) -> tuple[HitBatch, Progress]:
     """The hits of a group of the patterns of a Query."""
-    numbers = np.arange(*_bounds(len(query.patterns), group))
+    numbers = np.arange(*group)
     search = begin_search(query.take(numbers, query.k), genomes, run, regions)
     batch = joined([no_hits(), *search.everywhere()])
     return replace(batch, pattern=numbers[batch.pattern].astype(np.int32)), search.progress
@@ -212,16 +201,10 @@ def find_bounds(
     from kmatch.engine.types import part_of
     from kmatch.search.primer import raise_bounds
 
-    begin, end = _bounds(len(starts.masks), group)
+    engine, begin, end = choose_algorithm("primer", (), run), *group
     part = part_of(starts, begin, end)
-    engine = choose_algorithm("primer", (), run)
     bounds = raise_bounds(part, genomes.genome(0), k, options, engine)
     return bounds[: end - begin], Progress()
-
-
-def _bounds(count: int, group: Group) -> tuple[int, int]:
-    """Where a group of `count` patterns or starts begins, and where it ends."""
-    return count * group[0] // group[1], count * (group[0] + 1) // group[1]
 
 
 # What the client does
@@ -247,9 +230,9 @@ class Cluster:
         self, starts: Any, background: Genome, k: int, options: Any, run: Run, progress: Progress
     ) -> None:
         """As `kmatch.search.primer.raise_bounds`, by records of the background."""
-        find = partial(find_bounds, starts, k, options)
-        units = len(starts.masks) // STARTS
-        for _, found in self.answers(find, as_genomes(background), run, units, progress):
+        find, count = partial(find_bounds, starts, k, options), len(starts.masks)
+        most = max(count // STARTS, 1)
+        for _, found in self.answers(find, as_genomes(background), run, count, most, progress):
             np.maximum(starts.bounds, np.concatenate(found), out=starts.bounds)
 
     def answers(
@@ -257,17 +240,39 @@ class Cluster:
         find: Callable[..., Any],
         genomes: Genomes,
         run: Run,
-        units: int,
+        count: int,
+        most: int,
         progress: Progress,
         regions: Regions | None = None,
         narrow: Regions | None = None,
     ) -> Iterator[tuple[Piece, list[Any]]]:
-        """Yield each Piece with what find(run, genomes, regions, group) gave for its groups, of
-        which there are `units` at the most, in order; narrow: see `pieces_of`."""
+        """Yield each Piece with what find(run, genomes, regions, group) gave for its groups, in
+        order.
+
+        count: of patterns, or starts of primers, of which `most` groups are made at the most;
+        narrow: see `pieces_of`.
+        """
         worker = run._replace(cluster=None, threads=run.threads or 1)
-        job = version(), pickle.dumps((partial(find, run=worker), genomes.circular, regions))
-        units = units if run.algorithm == ENGINE else 1
-        found = self._in_order(job, genomes, units, narrow)
+        given = pickle.dumps((partial(find, run=worker), genomes.circular, regions))
+        job = self._submit(_given, (version(), given))
+        with suppress(Exception):  # or tasks would go to the worker that has it first
+            self._client.replicate([job], callback_timeout=CONNECT)
+        letters, size = genomes.expected_letters, MOST
+        if letters is not None:
+            size = min(max(letters // (SHARES * self._threads), LEAST), MOST)
+
+        def start(piece: Piece, records: Callable[[], Iterable[Stretch]]) -> list[Any]:
+            groups = max(min(-(-piece.letters // size), most), 1) if run.algorithm == ENGINE else 1
+            sent: Any = piece
+            if self._sends or piece.file is None:
+                handle = io.BytesIO()
+                write_packed(records(), handle)
+                sent = piece._replace(content=handle.getvalue())
+                sent = self._submit(_given, sent) if groups > 1 else sent
+            bounds = (count * np.arange(groups + 1) // groups).tolist()
+            return [self._submit(search_piece, job, sent, group) for group in pairwise(bounds)]
+
+        found = self._in_order(pieces_of(genomes, size, narrow), start)
         for number, (piece, answers) in enumerate(found, 1):
             met = answers[0]  # as all groups have met it
             for warning in met.warnings if piece.file and piece.file[3] is None else ():
@@ -281,49 +286,30 @@ class Cluster:
             yield piece, [answer.found for answer in answers]
 
     def _in_order(
-        self, job: Any, genomes: Genomes, units: int, narrow: Regions | None
+        self, cuts: Iterator[Cut], start: Callable[..., list[Any]]
     ) -> Iterator[tuple[Piece, list[Answer]]]:
-        """Yield each Piece with the answers of its groups, of which a window is in flight."""
-        letters, size = genomes.expected_letters, MOST
-        if letters is not None:
-            size = min(max(letters // (SHARES * self._threads), LEAST), MOST)
-        job = self._submit(_given, job)
-        with suppress(Exception):  # or tasks would go to the worker that has it first
-            self._client.replicate([job], callback_timeout=CONNECT)
-        pieces = pieces_of(genomes, size, narrow)
-        waiting: deque[tuple[Piece, Any, list[Any]]] = deque()
-
-        def start(piece: Piece, records: Any) -> tuple[Piece, Any, list[Any]]:
-            groups = max(min(-(-piece.letters // size), units), 1)
-            sent: Any = piece
-            if self._sends or piece.file is None:
-                handle = io.BytesIO()
-                write_packed(records(), handle)
-                sent = piece._replace(content=handle.getvalue())
-                sent = self._submit(_given, sent) if groups > 1 else sent
-            numbers = range(groups)
-            futures = [self._submit(search_piece, job, sent, (n, groups)) for n in numbers]
-            return piece, records, futures
-
+        """Yield each Piece with the answers of the tasks that `start` begins for it; a window of
+        tasks is in flight."""
+        waiting: deque[tuple[Cut, list[Any]]] = deque()
         try:
             while True:
-                while sum(len(futures) for *_, futures in waiting) <= AHEAD * self._threads:
-                    if (cut := next(pieces, None)) is None:
+                while sum(len(tasks) for _, tasks in waiting) <= AHEAD * self._threads:
+                    if (cut := next(cuts, None)) is None:
                         break
-                    waiting.append(start(*cut))
+                    waiting.append((cut, start(*cut)))
                 if not waiting:
                     return
-                piece, records, futures = waiting[0]
-                answers = [self._outcome(piece, future) for future in futures]
+                cut, tasks = waiting[0]
+                answers = [self._outcome(cut[0], task) for task in tasks]
                 if None in answers:
                     self._sends = True
-                    waiting[0] = start(piece, records)
+                    waiting[0] = cut, start(*cut)
                 else:
                     waiting.popleft()
-                    yield piece, answers
+                    yield cut[0], answers
         finally:
             with suppress(Exception):
-                self._client.cancel([future for *_, futures in waiting for future in futures])
+                self._client.cancel([task for _, tasks in waiting for task in tasks])
 
     def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         return self._client.submit(function, *arguments, pure=False, retries=TRIES - 1)
@@ -429,8 +415,7 @@ class ClusterSearch(Search[HitBatch]):
         super().__init__(genomes, run, regions)
         if run.algorithm == ENGINE:  # a group alone misses errors of the whole panel
             begin_search(query, as_genomes(Genome.from_records([])), Run("cpu", 1))
-        self._query, self.engine = query, run.cluster
-        self.progress, self.narrows = Progress(), not query.whole
+        self._query, self.engine, self.narrows = query, run.cluster, not query.whole
 
     def everywhere(self) -> Iterator[HitBatch]:
         """Yield the hits of one genome after another, as workers find them."""
@@ -441,7 +426,8 @@ class ClusterSearch(Search[HitBatch]):
         """Yield the hits of each piece, or a HitBatch without rows, in order."""
         genomes, find = self.genomes, partial(find_hits, self._query)
         circles: dict[int, int] = {}  # letters of circular records, by number
-        search = (find, genomes, self.run, len(self._query.patterns), self.progress)
+        count = len(self._query.patterns)
+        search = (find, genomes, self.run, count, count, self.progress)
         for piece, parts in self.engine.answers(*search, self.regions, self.narrow):
             batch = joined(parts)
             if len(parts) > 1:
