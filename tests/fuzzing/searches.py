@@ -18,7 +18,7 @@ from kmatch.engine.cpu import primer as cpu_primer
 from kmatch.engine.geometry import Layout
 from kmatch.packed import reader as stored
 from kmatch.packed.writer import write_packed
-from kmatch.results import limit, writer
+from kmatch.results import formats, limit
 from kmatch.search import best, chunks, edit, pcr, primer
 from kmatch.search import scan as dense
 from kmatch.sequences import fasta as fasta_reader
@@ -33,7 +33,7 @@ PATCHES = {
     "unpacked": (((edit, "UNPACKED"),), (0, 1, 1 << 40)),
     "key bits": (((arrays, "KEY_BITS"),), (0, 12)),
     "few": (((limit, "FEW"),), (1, 7)),
-    "lines": (((writer, "ROWS"), (writer, "MANY")), (1, 2, 5)),
+    "lines": (((formats, "ROWS"), (formats, "MANY")), (1, 2, 5)),
     "strip": (((cpu_primer, "HEIGHT"),), (8, 16)),
     "columns": (((cpu_primer, "BLOCK"),), (1, 7, 30)),
     "part": (((primer, "PART"),), (1, 30)),
