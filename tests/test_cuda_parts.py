@@ -15,12 +15,11 @@ from support.devices import PROBLEMS, check
 
 import kmatch
 from kmatch.engine import devices
-from kmatch.engine.cuda import device, driver, hamming, text, words
+from kmatch.engine.cuda import device, driver, hamming, text
 from kmatch.engine.cuda import edit as edit_scan
 from kmatch.engine.cuda import primer as primers
 from kmatch.engine.cuda.driver import cuda
 from kmatch.engine.cuda.engine import CudaEngine, GpuThreads
-from kmatch.engine.cuda.recurrence import COLUMNS
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.engine import UnderWay
 from kmatch.engine.geometry import SPARE, Geometry, Text
@@ -44,12 +43,6 @@ def test_blocks_share_the_queries_of_a_short_text(fewest, parts, monkeypatch):
     monkeypatch.setattr(hamming, "FEWEST_QUERIES", fewest)
     assert hamming.query_parts(1, 12) == parts
     assert check("hamming", (TEXTS, [*PANEL, "GATTACA", "RATTACN"], 1, {}), device="cuda")
-
-
-def test_a_thread_can_reserve_codes_for_all_its_positions():
-    """One more, and hits of a GPU would be written over others; the simulator has no such limit."""
-    depths = (hamming.BROAD.depth, hamming.DEEP.depth, COLUMNS)
-    assert 64 * max(depths) < 1 << words.BITS
 
 
 def test_tiles_come_by_the_copies_of_older_gpus(monkeypatch):

@@ -48,7 +48,6 @@ from kmatch.engine.cuda.words import (
     HitBuffer,
     encode,
     lowest,
-    reserve,
     smaller,
 )
 from kmatch.engine.geometry import Text, halo_of
@@ -245,50 +244,20 @@ def _task(shape, searches, unit, thread):
 
 
 @cuda.jit(device=True)
-def _go_back(state, bits):
-    """Take the last COLUMNS columns back out of a counter."""
-    for c in range(COLUMNS):
-        add(state.counter, bits, state.mh[c], state.ph[c])
-
-
-@cuda.jit(device=True)
-def _write(counter, bits, left, ends, column, coding, buffer, to):
-    """Write the codes of the lanes set in left from codes[to] on, as far as the buffer goes.
+def _append(counter, bits, left, ends, column, coding, buffer):
+    """Append the codes of the lanes set in left to the buffer; where it is full, only count them.
 
     ends: Ends of column 0; the number in a counter is the distance less the query's limit + 1.
     """
+    to = cuda.atomic.add(buffer.count, 0, int64(cuda.popc(left)))
     first, beyond = ends.first + ends.step * column, coding.limit + 1
     while left:
         bit = lowest(left)
         left &= left - ONE
         if to < len(buffer.codes):
             position = first + bit * ends.lane_rows
-            buffer.codes[to] = encode(position, beyond + read(counter, bits, bit), coding)
+            buffer.codes[uint64(to)] = encode(position, beyond + read(counter, bits, bit), coding)
         to += 1
-
-
-@cuda.jit(device=True)
-def _report(state, bits, columns, ends, coding, buffer):
-    """Append the codes of ends in the last COLUMNS columns.
-
-    The counter goes back and takes these columns again, first to count the ends: to keep them for
-    each column would take registers that the search needs. columns: the first and the end of those
-    that count; ends: Ends of the first of the COLUMNS.
-    """
-    begin, end = columns
-    many = 0
-    _go_back(state, bits)
-    for c in range(COLUMNS):
-        left = add(state.counter, bits, state.ph[c], state.mh[c])
-        if begin <= c and c < end:
-            many += int(cuda.popc(left))
-    to = reserve(buffer.count, 0, many)
-    _go_back(state, bits)
-    for c in range(COLUMNS):
-        left = add(state.counter, bits, state.ph[c], state.mh[c])
-        if left and begin <= c and c < end:
-            _write(state.counter, bits, left, ends, c, coding, buffer, to)
-            to += int(cuda.popc(left))
 
 
 @cache
@@ -332,14 +301,11 @@ def make_scan(rows: int, bits: int) -> Any:
                 state.ph[c] = NONE
                 state.mh[c] = NONE
             advance(state, rows, tile, 0)
-            low = NONE
             for c in range(COLUMNS):
-                low |= add(state.counter, bits, state.ph[c], state.mh[c])
-            if low and warm < t + COLUMNS:
-                ends = Ends(64 * word * shape.rows + row, step, shape.rows, ALL_ONES)
-                counted = warm - t, columns - t
-                _report(state, bits, counted, ends, coding, buffer)
-            row += step * COLUMNS
+                left = add(state.counter, bits, state.ph[c], state.mh[c])
+                if left and warm <= t + c and t + c < columns:
+                    ends = Ends(64 * word * shape.rows + row, step, shape.rows, ALL_ONES)
+                    _append(state.counter, bits, left, ends, t + c, coding, buffer)
 
     return kernel
 
@@ -356,8 +322,7 @@ def _report_border(counter, bits, columns, own, ends, coding, buffer):
         plus, minus = own.borders[uint64(here)], own.borders[uint64(here + own.apart)]
         left = add(counter, bits, plus, minus) & ends.owned
         if left and warm <= t:
-            to = reserve(buffer.count, 0, int(cuda.popc(left)))
-            _write(counter, bits, left, ends, t, coding, buffer, to)
+            _append(counter, bits, left, ends, t, coding, buffer)
 
 
 @cache

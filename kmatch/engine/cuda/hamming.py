@@ -36,7 +36,6 @@ from kmatch.engine.cuda.words import (
     lowest,
     majority,
     parity,
-    reserve,
 )
 from kmatch.engine.geometry import Text
 from kmatch.engine.queries import QueryArrays
@@ -305,23 +304,19 @@ def _search(state, bits, depth, text, lanes, letters, step):
 @cuda.jit(device=True)
 def _collect(state, bits, depth, text, lanes, coding, buffer):
     """Append the codes of live lanes to the buffer; where it is full, only count them."""
-    live, rows = state.live, text.rows
-    many = 0
+    first_count = (1 << bits) - coding.factor
     for i in range(depth):
-        live[i] = live[i] if lanes.row + i * lanes.apart < rows else NONE
-        many += int(cuda.popc(live[i]))
-    if many:
-        to = reserve(buffer.count, 0, many)
-        first_count = (1 << bits) - coding.factor
-        for i in range(depth):
-            left = live[i]
-            first = 64 * lanes.word * rows + lanes.row + i * lanes.apart
+        row = lanes.row + i * lanes.apart
+        left = state.live[i] if row < text.rows else NONE
+        if left:
+            to = cuda.atomic.add(buffer.count, 0, int64(cuda.popc(left)))
             while left:
                 bit = lowest(left)
                 left &= left - ONE
                 if to < len(buffer.codes):
+                    position = (64 * lanes.word + bit) * text.rows + row
                     distance = mismatches(state.counters, bits, i, bit, first_count)
-                    buffer.codes[to] = encode(first + bit * rows, distance, coding)
+                    buffer.codes[uint64(to)] = encode(position, distance, coding)
                 to += 1
 
 

@@ -8,11 +8,10 @@ The simulator needs functions that use `cuda` in the modules of the kernels, so 
 have others in their place there.
 """
 
-import threading
 from typing import NamedTuple
 
 from llvmlite import ir
-from numba import int64, types, uint32, uint64
+from numba import int64, types, uint64
 from numba.extending import intrinsic
 
 from kmatch.engine.cuda.driver import SIMULATED, DeviceArray, cuda
@@ -21,7 +20,6 @@ ALL_ONES = uint64(0xFFFFFFFFFFFFFFFF)
 NONE = uint64(0)
 ONE = uint64(1)
 WHOLE = 0xFFFFFFFF  # all threads of a warp
-BITS = 10  # of what `reserve` adds: a thread has fewer than 1,024 positions
 INPUTS = 0xF0, 0xCC, 0xAA  # truth tables of the three inputs of LOP3
 
 
@@ -113,7 +111,6 @@ parity, majority, any_of, all_of, or_neither, and_alike, or_both = (
 
 
 if SIMULATED:
-    _alone = threading.Lock()
 
     def lowest(word):
         """Number of the lowest set bit of a uint64 that is not 0."""
@@ -122,13 +119,6 @@ if SIMULATED:
     def any_of_warp(lanes):
         """Whether this thread has lanes; a warp is never in step here."""
         return lanes != NONE
-
-    def reserve(counts, at, many):
-        """Add `many` to counts[at]; returns the count before."""
-        with _alone:
-            to = int(counts[at])
-            counts[at] = to + many
-        return to
 
 else:
 
@@ -141,23 +131,3 @@ else:
     def any_of_warp(lanes):
         """Whether a thread of the warp, all of which is in step, has lanes."""
         return cuda.any_sync(WHOLE, lanes != NONE)
-
-    @cuda.jit(device=True)
-    def reserve(counts, at, many):
-        """Add `many`, below 2^BITS, to counts[at]; returns the count before.
-
-        A counter takes one addition per clock. So the threads of a warp that come here together,
-        which all name the same counter, find out by ballots where the codes of each go, and one of
-        them adds for all.
-        """
-        threads = cuda.activemask()
-        earlier = threads & ((uint32(1) << cuda.laneid) - uint32(1))
-        before = total = 0
-        for b in range(BITS):
-            those = cuda.ballot_sync(threads, (many >> b) & 1)
-            before += int64(cuda.popc(those & earlier)) << b
-            total += int64(cuda.popc(those)) << b
-        to = 0
-        if earlier == 0:
-            to = cuda.atomic.add(counts, at, total)
-        return cuda.shfl_sync(threads, to, cuda.ffs(threads) - 1) + before
