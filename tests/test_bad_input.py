@@ -3,7 +3,6 @@
 import gzip
 import io
 import os
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,6 @@ from support.commands import (
 
 import kmatch
 from kmatch.sequences.fasta import LONGEST_HEADER
-from kmatch.sequences.files import mapped_copy
 from kmatch.sequences.others import read_parts
 
 FASTA = fasta([("chr1 a test", random_letters(20_000)), ("chr2", random_letters(5_000, 2))])
@@ -251,15 +249,6 @@ def test_a_pattern_of_many_lines(folder, monkeypatch):
 def test_closed_streams_and_unreadable_places():
     failed(shell('"$@" <&-', "hamming", "-", *SEARCH), "standard input")
     failed(shell('"$@" >&-', "hamming", "good.fa", *SEARCH), "standard output")
-
-
-def test_where_nothing_can_be_written(monkeypatch):
-    def none(*arguments, **options):
-        raise FileNotFoundError("No usable temporary directory found")
-
-    for name in ("gettempdir", "mkdtemp", "TemporaryFile"):
-        monkeypatch.setattr(tempfile, name, none)
-    assert mapped_copy(io.BytesIO(b"ACGT")).read() == b"ACGT"
 
 
 @pytest.mark.skipif(HAS_GPU, reason="there is a GPU, which --device cuda may use")

@@ -20,7 +20,7 @@ from kmatch.errors import InputError
 from kmatch.jit.entries import entry
 from kmatch.packed.writer import HEADER, INDEX, MAGIC, SPARE, TAIL, VERSION, crc32
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
-from kmatch.sequences.files import Source, StrPath, mapped, mapped_copy
+from kmatch.sequences.files import Source, StrPath
 from kmatch.sequences.records import MOST, SHORT, STRETCH, Letters, Progress, Stretch
 
 read_text = entry("kmatch.engine.letters:read_text", tuple[Longs, Text, Bytes])
@@ -40,13 +40,14 @@ def open_packed(path: StrPath, label: str) -> "PackedFile | None":
     path = path if os.path.isfile(path) else os.devnull
     with suppress(OSError), open(path, "rb") as handle:
         if handle.read(len(MAGIC)) == MAGIC:
-            return PackedFile(mapped(handle), label)
+            # Copied on writing, which never happens, but kernels are compiled for writeable arrays.
+            return PackedFile(mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_COPY), label)
     return None
 
 
 def parts_of_pipe(source: Source) -> Iterator[Stretch]:
-    """The Stretches of a packed genome in a pipe or a compressed file, by a copy on disk."""
-    return PackedFile(mapped_copy(source.handle), source.label).stretches()
+    """The Stretches of a packed genome in a pipe or a compressed file, which is read whole."""
+    return PackedFile(bytearray(source.handle.read()), source.label).stretches()
 
 
 class PackedFile:

@@ -2,17 +2,14 @@
 
 import codecs
 import io
-import mmap
 import os
 import re
 import stat
 import sys
-import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from gzip import BadGzipFile
-from shutil import copyfileobj
 from typing import TYPE_CHECKING, Any
 
 from kmatch.errors import InputError
@@ -145,26 +142,6 @@ def open_source(path: StrPath) -> Iterator[Source]:
                     f"{label}: the file was changed while it was read, so that hits may be "
                     "missing; search it again once it stays as it is"
                 )
-
-
-def mapped_copy(handle: Any) -> mmap.mmap:
-    """What is left of a handle, mapped from a temporary file; in memory where none can be made."""
-    try:
-        with tempfile.TemporaryFile() as copy:
-            copyfileobj(handle, copy)
-            return mapped(copy)
-    except FileNotFoundError:  # there is no folder for temporary files
-        data = handle.read()
-        memory = mmap.mmap(-1, len(data))
-        memory[:] = data
-        return memory
-
-
-def mapped(file: Any) -> mmap.mmap:
-    """An open file, mapped into memory."""
-    file.flush()
-    # Copied on writing, which never happens, but kernels are compiled for writeable arrays.
-    return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
 
 
 def check_readable(path: StrPath) -> None:

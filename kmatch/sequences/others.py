@@ -1,12 +1,10 @@
 """Genomes of any format, which is told by the first bytes; those in 2bit and in GenBank."""
 
-import codecs
+import io
 import re
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
-from mmap import mmap
 from threading import Lock
-from typing import Any
 
 import numpy as np
 
@@ -14,14 +12,7 @@ from kmatch.arrays import Bytes
 from kmatch.errors import InputError, shown
 from kmatch.sequences.alphabet import check_letters
 from kmatch.sequences.fasta import read_fasta, read_fastq
-from kmatch.sequences.files import (
-    SAM,
-    Source,
-    StrPath,
-    mapped_copy,
-    open_source,
-    refuse_others,
-)
+from kmatch.sequences.files import SAM, Source, StrPath, open_source, refuse_others
 from kmatch.sequences.records import Part, Stretch, stretch_of
 
 _ENDING = 1 << 10  # last bytes of a file that are examined; blank lines may be among them
@@ -83,7 +74,7 @@ def _twobit(source: Source) -> Iterator[Stretch]:
 
     Counts and offsets are not believed: no array reaches beyond the file, which is a ValueError.
     """
-    data, what = mapped_copy(source.handle), "its header"
+    data, what = source.handle.read(), "its header"
     order = "<u4" if data[:4] == _TWOBIT[1] else ">u4"
     try:
         version, count, _ = np.frombuffer(data, order, 3, 4).tolist()
@@ -110,7 +101,7 @@ def _twobit(source: Source) -> Iterator[Stretch]:
         ) from error
 
 
-def _letters_of_twobit(data: mmap, order: str, at: int) -> Bytes:
+def _letters_of_twobit(data: bytes, order: str, at: int) -> Bytes:
     """The letters of the record at an offset; order: the type of numbers."""
     size, count = np.frombuffer(data, order, 2, at).tolist()
     blocks = np.frombuffer(data, order, 2 * count + 1, at + 8)  # begins, lengths; of masked ones
@@ -128,8 +119,7 @@ def _genbank(source: Source) -> Iterator[Stretch]:
     from Bio import BiopythonWarning, SeqIO
     from Bio.Seq import UndefinedSequenceError
 
-    data: Any = mapped_copy(source.handle)
-    name, number = "", 0
+    data, name, number = source.handle.read(), "", 0
     # Biopython accepts a file that is cut in the first line of a record.
     if not data[-_ENDING:].rstrip().endswith(b"\n//"):
         raise InputError(
@@ -137,7 +127,8 @@ def _genbank(source: Source) -> Iterator[Stretch]:
             "copy or download it again"
         )
     try:
-        records = SeqIO.parse(codecs.getreader("utf-8")(data, "surrogateescape"), "genbank")
+        text = io.TextIOWrapper(io.BytesIO(data), "utf-8", "surrogateescape")
+        records = SeqIO.parse(text, "genbank")
         while True:
             with _FILTERS, warnings.catch_warnings():
                 warnings.simplefilter("ignore", BiopythonWarning)
