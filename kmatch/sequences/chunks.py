@@ -65,9 +65,9 @@ def join_records(
     letters = np.zeros(capacity + spare, np.uint8)  # of which a small genome touches few
     layout, filled = _Layout(plan, first), plan.lead
     for stretch in gathered(parts):
-        text, gap = _with_gaps(stretch, plan.gap if filled else 0, plan.gap)
-        layout.add(stretch, filled + gap, plan.gap)
-        filled, done, size = filled + gap, 0, len(text)
+        text = _with_gaps(stretch, plan.gap)
+        filled += layout.add(stretch, filled)
+        done, size = 0, len(text)
         while done < size:
             while filled >= capacity:
                 yield layout.chunk(letters, plan.length)
@@ -80,26 +80,13 @@ def join_records(
         filled = _move_on(letters, filled, layout, plan)
 
 
-def _with_gaps(stretch: Stretch, before: int, gap: int) -> tuple[Letters, int]:
-    """The letters of a Stretch with `gap` zeros between records, and how many zeros come before.
-
-    before: how many these are, unless the first letters continue a record.
-    """
-    lengths = stretch.lengths
-    if stretch.goes_on or not len(stretch.letters):
-        before = 0
-    if len(lengths) == 1:
-        return stretch.letters, before
-    data, bounds = np.asarray(stretch.letters).tobytes(), bounds_of(lengths).tolist()
+def _with_gaps(stretch: Stretch, gap: int) -> Letters:
+    """The letters of a Stretch, with `gap` zeros between records that are not empty."""
+    if len(stretch.lengths) == 1:
+        return stretch.letters
+    data, bounds = np.asarray(stretch.letters).tobytes(), bounds_of(stretch.lengths).tolist()
     parts = [data[begin:end] for begin, end in pairwise(bounds) if begin < end]
-    return np.frombuffer(bytes(gap).join(parts), np.uint8), before
-
-
-def _gaps(lengths: Longs, gap: int) -> Longs:
-    """Empty letters before each record: none before empty ones, and before the first letters."""
-    gaps = np.where(lengths > 0, gap, 0)
-    gaps[: np.argmax(lengths > 0) + 1] = 0
-    return gaps
+    return np.frombuffer(bytes(gap).join(parts), np.uint8)
 
 
 def _move_on(letters: Bytes, filled: int, layout: "_Layout", plan: ChunkPlan) -> int:
@@ -119,41 +106,40 @@ class _Layout:
     """
 
     def __init__(self, plan: ChunkPlan, first: int) -> None:
-        self.base, self.first = 0, first
-        self.names: list[str] = []
-        self._capacity = plan.length + plan.halo
+        self.base, self.first, self.names = 0, first, list[str]()
+        self._plan = plan
         self._begins, self._lengths = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-        self._shown = 0  # how many of these records chunks have shown
 
-    def add(self, stretch: Stretch, at: int, gap: int) -> None:
-        """Add the records of a Stretch, laid out from position `at` of the chunk on."""
+    def add(self, stretch: Stretch, at: int) -> int:
+        """Add the records of a Stretch, which follow position `at` of the chunk; returns how many
+        empty letters come between."""
         names, lengths, _, goes_on = stretch
         if goes_on:
             self._lengths[-1][-1] += lengths[0]
-            return
+            return 0
+        gaps = np.where(lengths > 0, self._plan.gap, 0)
+        first = int(np.argmax(lengths > 0))
+        before, gaps[first] = int(gaps[first]) if at else 0, 0
         self.names += names
-        self._begins.append(self.base + at + np.cumsum(lengths + _gaps(lengths, gap)) - lengths)
+        self._begins.append(self.base + at + before + np.cumsum(gaps + lengths) - lengths)
         self._lengths.append(lengths.copy())
+        return before
 
     def chunk(self, letters: Bytes, length: int) -> LetterChunk:
-        """The LetterChunk of the letters from `base` on, of which it owns `length`."""
+        """The LetterChunk of the letters from `base` on, of which it owns `length`.
+
+        Records that ended before are dropped, but for the last one, which may go on.
+        """
         begins, lengths = np.concatenate(self._begins), np.concatenate(self._lengths)
-        gone = self._gone(begins + lengths)
+        gone = min(int(np.searchsorted(begins + lengths, self.base)), len(begins) - 1)
         begins, lengths = begins[gone:], lengths[gone:]
         self._begins, self._lengths = [begins], [lengths]
         del self.names[:gone]
         self.first += gone
         # An empty record may begin right after the last letter.
-        high = int(np.searchsorted(begins, self.base + self._capacity, side="right"))
-        self._shown = high = max(high, 1)
-        names, lengths = self.names[:high], lengths[:high].copy()
-        spans = Spans(self.first, names, begins[:high] - self.base, lengths)
+        end = self.base + self._plan.length + self._plan.halo
+        high = max(int(np.searchsorted(begins, end, side="right")), 1)
+        spans = Spans(
+            self.first, self.names[:high], begins[:high] - self.base, lengths[:high].copy()
+        )
         return LetterChunk(self.base, letters, length, spans)
-
-    def _gone(self, ends: Longs) -> int:
-        """How many records can be dropped: those that ended before the chunk and were shown by one.
-
-        The last record stays, since more letters of it may come.
-        """
-        ended = int(np.searchsorted(ends, self.base, side="right")) if self.base else 0
-        return max(min(ended, self._shown, len(ends) - 1), 0)
