@@ -5,12 +5,10 @@ from itertools import groupby
 
 import numpy as np
 
-from kmatch.arrays import Bytes
 from kmatch.errors import InputError, listed
-from kmatch.sequences.records import Stretch, stretch_of
+from kmatch.sequences.records import Stretch, stretch_of, whole_stretches
 
-Piece = tuple[bool, Stretch]  # whether its records are circular; each of these is alone
-NO_LETTERS = np.zeros(0, np.uint8)
+Piece = tuple[bool, Stretch]  # whether its records are circular; each of these is alone, and whole
 
 
 class Circular:
@@ -29,13 +27,13 @@ class Circular:
 
     def pieces(self, stretches: Iterable[Stretch]) -> Iterator[Piece]:
         """Yield the Pieces of Stretches: linear and circular records apart."""
-        for stretch in stretches:
+        for stretch in whole_stretches(stretches):
             flags = [self.has(name) for name in stretch.names]
             if not any(flags):
                 yield False, stretch
                 continue
             for flag, record in zip(flags, stretch.each(), strict=True):
-                yield flag, stretch_of(*record, stretch.goes_on)
+                yield flag, stretch_of(*record)
 
     def check(self) -> None:
         """Raise InputError for names that no record had so far."""
@@ -78,29 +76,12 @@ class Circles:
             yield flag, self._number + 1, self._laid_out(pieces)
 
     def _laid_out(self, pieces: Iterable[Piece]) -> Iterator[Stretch]:
-        held: Stretch | None = None  # the last part of a circular record
-        head, length = NO_LETTERS, 0
         for flag, part in pieces:
-            if held and not part.goes_on:
-                yield self._closed(held, head, length)
-                held = None
-            self._number += len(part.names) - part.goes_on
-            if not flag:
-                yield part
-                continue
-            if held:
-                yield held
-            else:
-                head, length = NO_LETTERS, 0
-            held, length = part, length + len(part.letters)
-            if len(head) < self.more:
-                head = np.concatenate([head, part.letters[: self.more - len(head)]])
-        if held:
-            yield self._closed(held, head, length)
-
-    def _closed(self, last: Stretch, head: Bytes, length: int) -> Stretch:
-        """The last part of a record with the letters behind it."""
-        self.lengths[self._number] = length
-        more = self.more if self._unrolled else min(self.more, max(length - 1, 0))
-        letters = np.concatenate([last.letters, np.resize(head, more * (length > 0))])
-        return stretch_of(last.names[0], letters, last.goes_on)
+            self._number += len(part.names)
+            if flag:
+                letters = np.asarray(part.letters)
+                length = self.lengths[self._number] = len(letters)
+                more = self.more if self._unrolled else min(self.more, length - 1)
+                behind = np.resize(letters[: self.more], more if length else 0)
+                part = stretch_of(part.names[0], np.concatenate([letters, behind]))
+            yield part
