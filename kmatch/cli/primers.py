@@ -98,7 +98,7 @@ def pcr(given: Given) -> None:
 
     by_name = {f"pair_{n}": pair for n, pair in enumerate(given.sequences, 1)}
     pairs, options = load_pairs(given.primers or by_name), given.made(PcrOptions)
-    search.search_for(pairs.primers, rereads=given.sequence)
+    search.open_genomes(given.sequence, pairs.primers)
     table = Products((), pairs, given.sequence, search.genomes.named)
     search.dress(table)
 

@@ -69,22 +69,17 @@ class Search:
         self.begun: Any = None
         self.regions: Regions | None = None
 
-    def search_for(self, panel: "PatternSet", rereads: bool = False) -> None:
-        """Open GENOME, in which a panel is looked for, and --regions.
+    def open_genomes(self, rereads: bool, panel: "PatternSet | None" = None) -> None:
+        """Open GENOME, and have the device woken meanwhile.
 
-        rereads: whether the search reads the genome twice.
+        rereads: whether the search reads it twice; panel: what is looked for in its --regions.
         """
-        from kmatch.search.regions import load_regions
-
-        self._panel = panel
-        self.regions = load_regions(self.given.regions)
-        self.open_genomes(rereads)
-
-    def open_genomes(self, rereads: bool = False) -> None:
-        """Open GENOME, and have the device woken meanwhile; rereads: as for `search_for`."""
         from kmatch.engine.devices import wake
         from kmatch.genome import as_genomes
+        from kmatch.search.regions import load_regions
 
+        if panel is not None:
+            self._panel, self.regions = panel, load_regions(self.given.regions)
         self.genomes = as_genomes(self.given.genome, rereads).with_circular(self.given.circular)
         self.label = self.genomes.label
         if self.genomes.named and any(map(os.path.exists, self.given.outputs.values())):
@@ -310,7 +305,7 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
             )
     search = Search(given, of_hits=True)
     panel = _panel(given)
-    search.search_for(panel, rereads or bool(getattr(given, "vcf", None)))
+    search.open_genomes(rereads or bool(getattr(given, "vcf", None)), panel)
     from kmatch.results.limit import Counts, limited
     from kmatch.results.table import FLANKS, Hits
     from kmatch.results.table import VARIANTS as MADE
