@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
+from copy import copy
 from functools import cached_property
 from threading import RLock
 from typing import Any, Self
@@ -138,7 +139,7 @@ class Genome:
     @property
     def can_reread(self) -> bool:
         """Whether the records can be read, and then searched."""
-        return self.keep or self.file is not None or os.path.isfile(self.path)
+        return self.keep or os.path.isfile(self.path)
 
     def sizes(self) -> tuple[list[str], Longs]:
         """Names and letters of the records before a search.
@@ -273,9 +274,18 @@ class Genome:
             yield part._replace(names=names)
 
 
-def as_genome(genome: Genome | str | os.PathLike[str]) -> Genome:
-    """A Genome as it is, or the Genome of a path."""
-    return genome if isinstance(genome, Genome) else Genome(genome)
+def as_genome(given: Genome | Path, rereads: bool | None = None) -> Genome:
+    """A Genome as it is, or the Genome of a path.
+
+    rereads: whether a pipe or a small file stays in memory, to be read again; None for any file.
+    """
+    if isinstance(given, Genome):
+        return given
+    genome = Genome(given)
+    if rereads is not None:
+        large = os.path.isfile(given) and os.path.getsize(given) >= SMALL
+        genome.keep = rereads and not large
+    return genome
 
 
 def _names_and_lengths(parts: Iterable[Stretch]) -> tuple[list[str], Longs]:
@@ -319,21 +329,17 @@ class Genomes:
     ) -> None:
         self.circular: Circular | None = None
         self.named = named
-        self._given, self._rereads = list(given), rereads
-        for each in given:
-            if not isinstance(each, Genome | str | os.PathLike):
-                raise InputError(f"a genome is {shown(repr(each))}; {SEARCHED}")
-        labels = [each.label if isinstance(each, Genome) else label_of(each) for each in given]
+        try:
+            self._genomes = [as_genome(each, rereads) for each in given]
+        except InputError as error:
+            raise InputError(f"{label}: {error}" if label else str(error)) from error
+        self._opened = [not isinstance(each, Genome) for each in given]  # by their paths, here
+        labels = [each.label for each in self._genomes]
         self.label = label or ", ".join(labels)
         self.names = clean_names(labels)[0]
-        for path in self.paths:
-            try:
-                check_readable(path)
-            except InputError as error:
-                raise InputError(f"{label}: {error}" if label else str(error)) from error
 
     def __len__(self) -> int:
-        return len(self._given)
+        return len(self._genomes)
 
     def with_circular(self, names: bool | Sequence[str]) -> "Genomes":
         """The same, whose records with these names are circular; True: all, False: none."""
@@ -351,17 +357,13 @@ class Genomes:
 
     def genome(self, number: int) -> Genome:
         """One of the genomes; a file is opened anew, so that none stays open."""
-        given = self._given[number]
-        if not isinstance(given, Genome):
-            path, given = given, Genome(given, keep=_is_kept(given, self._rereads))
-            if not os.path.isfile(path):  # a pipe cannot be opened twice
-                self._given[number] = given
-        return given
+        genome = self._genomes[number]
+        return copy(genome) if self._opened[number] and os.path.isfile(genome.path) else genome
 
     @property
     def identity(self) -> Any:
         """What no other ones have: paths, and of those in memory names and letters."""
-        held = (each for each in self._given if isinstance(each, Genome) and not each.path)
+        held = (each for each in self._genomes if not each.path)
         records = (record for each in held for record in each.records())
         return self.label, [(record.name, crc32(record.letters[:].tobytes())) for record in records]
 
@@ -382,17 +384,12 @@ class Genomes:
     @property
     def can_reread(self) -> bool:
         """Whether the records of each can be read, and then searched."""
-        paths = all(self._rereads or os.path.isfile(path) for path in self.paths)
-        return paths and all(each.can_reread for each in self._given if isinstance(each, Genome))
+        return all(each.can_reread for each in self._genomes)
 
     @property
     def paths(self) -> list[str]:
-        """The paths of those that are given so."""
-        return [os.fspath(each) for each in self._given if not isinstance(each, Genome)]
-
-
-def _is_kept(path: Path, rereads: bool) -> bool:
-    return rereads and (not os.path.isfile(path) or os.path.getsize(path) < SMALL)
+        """The paths of all that have one."""
+        return [os.fspath(each.path) for each in self._genomes if each.path]
 
 
 def as_genomes(
@@ -410,7 +407,4 @@ def as_genomes(
         if not genomes:
             raise InputError("there is no genome to search; give one or more")
         return Genomes(genomes, rereads=rereads)
-    if not isinstance(genomes, Genome):
-        genomes = Genome(genomes)  # type: ignore[arg-type]
-        genomes.keep = _is_kept(genomes.path, rereads)
-    return Genomes([genomes], named=False)
+    return Genomes([as_genome(genomes, rereads)], named=False)  # type: ignore[arg-type]
