@@ -123,17 +123,21 @@ class HitBatch(Batch):
 class GuideBatch(Batch):
     """Guides of a target beside their PAMs, n rows.
 
-    minus: uint8[n]; guide, pam: bytes, S[n], as the guide's strand reads them; counts: int64[n,
-    k+1], sites in the genome by distance; specificity, of CFD, specificity_mit: float64[n], NaN
-    for none.
+    minus: uint8[n]; guide, pam: as the guide's strand reads them; counts: int64[n, k+1], sites in
+    the genome by distance; specificity, of CFD, specificity_mit: float64[n], NaN for none.
     """
 
     minus: Bytes
-    guide: Any
-    pam: Any
+    guide: Texts
+    pam: Texts
     counts: Longs
     specificity: Floats
     specificity_mit: Floats
+
+    @property
+    def gc(self) -> Floats:
+        """Share of G and C in each guide, float64[n]."""
+        return (self.guide.counted("G") + self.guide.counted("C")) / np.diff(self.guide.ends)
 
 
 def letters_beside(columns: Columns, lengths: Longs) -> Longs:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Floats, Longs, bounds_of, ranked
+from kmatch.arrays import Bytes, Floats, Longs, bounds_of
 from kmatch.errors import InputError
 from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.results.batches import (
@@ -441,18 +441,6 @@ class Regions(Placed[PrimerBatch, Any]):
         super().__init__(batches)
 
 
-def _spelt(words: Any) -> Named:
-    """Cells of words in bytes, S[n]."""
-    names, which = ranked(words)
-    return Named(Names(name.decode() for name in names.tolist()), which)
-
-
-def _gc(words: Any) -> Floats:
-    """Shares of G and C in words of one length, float64[n]."""
-    letters = np.ascontiguousarray(words).view(np.uint8).reshape(len(words), -1)
-    return np.isin(letters, (ord("G"), ord("C"))).mean(1)
-
-
 def _count_at(distance: int) -> Column[np.int64]:
     """The column of how many sites of a guide have a distance."""
     column = Column(np.int64, lambda batch, _: batch.counts[:, distance])
@@ -472,9 +460,9 @@ class Guides(Placed[GuideBatch, Any]):
     """
 
     noun, optional = "guide", (*Placed.optional, "specificity_mit")
-    guide = Column(np.object_, lambda batch, _: _spelt(batch.guide))
-    pam = Column(np.object_, lambda batch, _: _spelt(batch.pam))
-    gc = Column(np.float64, lambda batch, _: _gc(batch.guide), ".3f")
+    guide = Column(np.object_, lambda batch, _: Spelt(batch.guide))
+    pam = Column(np.object_, lambda batch, _: Spelt(batch.pam))
+    gc = Column(np.float64, lambda batch, _: batch.gc, ".3f")
     specificity = Column(np.float64, lambda batch, _: batch.specificity, "g")
     specificity_mit = Column(np.float64, lambda batch, _: batch.specificity_mit, "g")
     score = Column(np.int64, lambda batch, _: _rounded(1000 * np.nan_to_num(batch.specificity)))

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs, bounds_of, ranked
+from kmatch.arrays import Bytes, Longs, bounds_of, gather, ranked
+from kmatch.engine.types import Texts
 from kmatch.errors import InputError, checked_count
 from kmatch.genome import Genome, Genomes
 from kmatch.results.batches import GuideBatch, HitBatch, joined, no_hits
@@ -59,7 +60,7 @@ class GuideSearch:
         """regions: of the target."""
         k, pam, side, length, *bulges, scores, self._best = options
         self._found = find_guides(target, options, run, regions, genomes.circular)
-        guides, self._which = ranked(self._found.guide)
+        guides, self._which = ranked(self._found.guide.letters.view(f"S{length}"))
         panel = _panel([guide.decode() for guide in guides.tolist()])
         problem, most = ("edit", bulges) if any(bulges) else ("multi", (None, None))
         query = Query(problem, panel, k, "both", 0, 0, pam, side, None, None, *most)
@@ -128,8 +129,8 @@ def find_guides(
     ends, text = hits.aligned.text
     size, unknown = np.diff(ends) - length, np.full(len(hits), np.nan)
     first = options.pam_side == "5p"
-    guide = _words(text, ends[:-1] + size * first, np.full_like(size, length))
-    pam = _words(text, ends[:-1] + length * (not first), size)
+    guide = _stretches(text, ends[:-1] + size * first, np.full_like(size, length))
+    pam = _stretches(text, ends[:-1] + length * (not first), size)
     return GuideBatch(
         *(hits.record, hits.start, hits.end, hits.names, hits.minus, guide, pam),
         *(np.zeros((len(hits), 0), np.int64), unknown, unknown),
@@ -142,9 +143,7 @@ def _panel(words: list[str]) -> PatternSet:
     return PatternSet(words, words, letter_masks(words), bounds_of(list(map(len, words))))
 
 
-def _words(text: Bytes, begin: Longs, size: Longs) -> Any:
-    """Stretches of a text as bytes, S[n]; begin, size: int64[n]."""
-    offset = np.arange(size.max())
-    letters = text.take(begin[:, None] + offset, mode="clip")
-    letters[offset >= size[:, None]] = 0
-    return letters.view(f"S{len(offset)}").reshape(-1)
+def _stretches(text: Bytes, begin: Longs, size: Longs) -> Texts:
+    """Stretches of a text, int64[n] each, side by side."""
+    bounds = bounds_of(size)
+    return Texts(bounds, gather(text, begin, bounds))
