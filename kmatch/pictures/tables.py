@@ -5,7 +5,7 @@ import os
 import re
 import sys
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -17,6 +17,7 @@ import numpy as np
 from kmatch.arrays import Bools, Longs, ranked
 from kmatch.errors import MOST, InputError, checked_count, counted, shown
 from kmatch.pictures import STYLE, load_figure, nothing
+from kmatch.results.columns import HEADINGS
 from kmatch.sequences.files import StrPath, open_source
 
 _PLACE = ("sequence", "start", "end")
@@ -172,11 +173,12 @@ class Table:
         return title
 
 
-def table_of(found: Any, headings: Mapping[str, str]) -> Table:
-    """The Table of what Python has found; headings: its columns, by those of TSV."""
+def table_of(found: Any) -> Table:
+    """The Table of what Python has found."""
     kind, columns, lengths = _kind_of(found.noun), {}, {}
+    headings = (HEADINGS.get(name, name) for name in ("strand", *found.tsv))
     for heading in filter(kind.shows, headings):
-        column = found.column(headings[heading])
+        column = found.column(heading)
         columns[heading] = Words.of(column) if heading in _WORDS else column
     if found.noun == "hit":
         patterns = [pattern.name for pattern in found.patterns]

@@ -54,7 +54,7 @@ class Assays(Table[AssayBatch, Any]):
     give Assays.
     """
 
-    noun = "row"
+    noun, joins = "row", False
     genome = Column(np.object_, lambda batch, _: Named(Names(batch.units), batch.genome))
     assay = Column(np.object_, lambda batch, table: Named(table.labels, batch.assay))
     amplifies = Column(np.object_, lambda batch, _: Named(_ANSWERS, batch.amplifies.astype(int)))
@@ -155,10 +155,6 @@ class Assays(Table[AssayBatch, Any]):
             for name, letters, (a, b) in zip(oligos.names, oligos.sequences, bounds, strict=True):
                 for number, (letter, row) in enumerate(zip(letters, table[a:b], strict=True), 1):
                     _write(handle, [name, number, letter.upper(), *row])
-
-    @staticmethod
-    def _whole(batch: AssayBatch) -> int:
-        return id(batch)
 
 
 def _write(handle: Any, cells: list[Any]) -> None:

@@ -109,8 +109,8 @@ class Table(Generic[SomeBatch, Row]):
     write batches as.
 
     noun: what a row is; bed, tsv: the names of the columns that are written; optional: the columns
-    that rows lack where TSV does, and with one its number; threads: that may format lines, None for
-    one a core.
+    that rows lack where TSV does, and with one its number; joins: whether batches of one genome can
+    be joined; threads: that may format lines, None for one a core.
     """
 
     _known: dict[str, Column[Any]]
@@ -119,6 +119,7 @@ class Table(Generic[SomeBatch, Row]):
     optional: tuple[str, ...] = ()
     bed: tuple[str, ...] = ()
     tsv: tuple[str, ...] = ()
+    joins = True
     threads: int | None = None
     annotation: "Annotation | None" = None
 
@@ -219,17 +220,13 @@ class Table(Generic[SomeBatch, Row]):
     def _selected(self, rows: Longs) -> Self:
         """The table of some rows, with those of the columns that are made."""
         which = np.searchsorted(self._bounds, rows, side="right") - 1
-        of = np.array([self._whole(batch) for batch in self.batches], np.int64)[which]
+        numbers = [each.origin.number if self.joins else id(each) for each in self.batches]
+        of = np.array(numbers, np.int64)[which]
         parts = np.split(rows, np.flatnonzero(np.diff(of)) + 1) if len(rows) else ()
         found = self._like([taken(self.batches, part) for part in parts])
         made = vars(self).keys() & self.columns.keys()
         vars(found).update({name: vars(self)[name][rows] for name in made})
         return found
-
-    @staticmethod
-    def _whole(batch: SomeBatch) -> int:
-        """What a batch is part of, by number: those of one genome can be joined."""
-        return batch.origin.number
 
     def _like(self, batches: Iterable[SomeBatch]) -> Self:
         """A table of the same search with other batches, of which no column is made yet."""
@@ -304,8 +301,7 @@ class Table(Generic[SomeBatch, Row]):
         """
         from kmatch.pictures.tables import table_of
 
-        headings = {HEADINGS.get(name, name): name for name in ("strand", *self.tsv)}
-        return table_of(self, headings).draw(records)
+        return table_of(self).draw(records)
 
     def to_dataframe(self) -> Any:
         """The columns as a pandas.DataFrame. Raises OutputError where pandas is not installed."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
 from math import nan
 from typing import Any, NamedTuple
 
@@ -201,7 +200,8 @@ class Hits(Placed[HitBatch, Hit]):
         their alignments, of a search without them."""
         self.searched = None if searched is None else as_genomes(searched)
         self.patterns, self.pam_first, self.k_each = patterns, pam_first, k_each
-        self.labels, self._align = Names(self.patterns.names), align
+        self.labels, self.queries = Names(patterns.names), Names(patterns.sequences)
+        self._align = align
         genome = ("genome",) * bool(self.searched and self.searched.named)
         shares = ("k",) * (k_each is not None)
         self._row = ListedHit if genome else Hit
@@ -209,11 +209,6 @@ class Hits(Placed[HitBatch, Hit]):
         self.bed = (*place, "score", "strand", "distance", *genome)
         self.tsv = (*genome, *place, "distance", "strand", "cigar", "match", *shares)
         super().__init__(batches)
-
-    @cached_property
-    def queries(self) -> Names:
-        """The letters of the patterns."""
-        return Names(self.patterns.sequences)
 
     def to_sam(self, target: Any) -> None:
         """Write SAM with a header to a path or to a handle, as `to_bed` does.
@@ -283,20 +278,19 @@ class Product(NamedTuple):
 ListedProduct = named_row("ListedProduct", ("genome", *Product._fields))
 
 
-def _site_columns(side: str) -> tuple[Column[Any], ...]:
+def _of_sites(side: str, column: Column[Any]) -> Column[Any]:
+    """A column of hits as that of the sites of one primer of products."""
+
+    def cells(batch: ProductBatch, table: Any) -> Any:
+        return column.cells(getattr(batch, side), table)
+
+    return Column(column.kind, cells, aligned=column.aligned)
+
+
+def _site_columns(side: str) -> Iterator[Column[Any]]:
     """The columns of the sites of one primer of products, in the order of TSV."""
-
-    def of(batch: ProductBatch) -> Any:
-        return batch.forward if side == "forward" else batch.reverse
-
-    return (
-        Column(np.object_, lambda batch, table: Named(table.labels, of(batch).pattern)),
-        Column(np.int64, lambda batch, _: of(batch).start),
-        Column(np.int64, lambda batch, _: of(batch).end),
-        Column(np.int32, lambda batch, _: of(batch).distance),
-        Column(np.object_, lambda batch, _: Spelt(of(batch).columns.ops, runs=True), aligned=True),
-        Column(np.object_, lambda batch, _: Spelt(of(batch).columns.text), aligned=True),
-    )
+    columns = (Hits.pattern, Hits.start, Hits.end, Hits.distance, Hits.cigar, Hits.match)
+    return (_of_sites(side, column) for column in columns)
 
 
 def _product_scores(batch: ProductBatch, products: "Products") -> Longs:
@@ -345,8 +339,8 @@ class Products(Placed[ProductBatch, Product]):
         _site_columns("reverse")
     )
     probe = Column(np.float64, _probes, ".0f")
-    forward_number = Column(np.int32, lambda batch, _: batch.forward.pattern)
-    reverse_number = Column(np.int32, lambda batch, _: batch.reverse.pattern)
+    forward_number = _of_sites("forward", Hits.pattern_number)
+    reverse_number = _of_sites("reverse", Hits.pattern_number)
     sequence = Column(np.object_, _product_texts)
 
     def __init__(
@@ -401,7 +395,7 @@ class Primers(Placed[PrimerBatch, Primer]):
     `primers[primers.tm > 60]` and `primers[numbers]` give Primers.
     """
 
-    noun, _row = "primer", Primer
+    noun, _row, joins = "primer", Primer, False
     name = Column(np.object_, _primer_names)
     score = Column(
         np.int64,
@@ -424,10 +418,6 @@ class Primers(Placed[PrimerBatch, Primer]):
         """
         regions = (batch.in_regions() for batch in self._searched)
         Regions(regions, self.both_strands).to_bed(target)
-
-    @staticmethod
-    def _whole(batch: PrimerBatch) -> int:
-        return next(iter(batch.names))
 
 
 class Regions(Placed[PrimerBatch, Any]):
