@@ -31,6 +31,7 @@ from kmatch.sequences.records import (
     whole_stretches,
 )
 
+FORMATS = [(PACKED, parts_of_pipe)]  # beside those of files of sequences
 COMPRESSION = 4  # letters a byte of a compressed file
 LOOKED = 16  # genomes of which all letters are estimated
 SMALL = 1 << 22  # bytes of a file that is kept in memory where it is read again
@@ -229,21 +230,16 @@ class Genome:
         if self._kept is not None:
             return iter(self._kept)
         if not self.keep:
-            return self._cleaned(self._parts(on_progress))
+            return self._cleaned(read_parts(self.path, FORMATS, on_progress))
         with self._lock:
             if self._kept is None:
-                self._kept = list(self._cleaned(self._parts(on_progress)))
+                read = read_parts(self.path, FORMATS, on_progress)
+                self._kept = list(self._cleaned(read))
             return iter(self._kept)
 
     def whole_parts(self, on_progress: Progress | None = None) -> Iterator[Stretch]:
         """The same Stretches, but with all parts of a long record joined."""
         return whole_stretches(self.parts(on_progress))
-
-    def _parts(self, on_progress: Progress | None) -> Iterator[Stretch]:
-        for part, consumed, size in read_parts(self.path, [(PACKED, parts_of_pipe)]):
-            if on_progress:
-                on_progress(consumed, size)
-            yield part
 
     def _cleaned(self, parts: Iterable[Stretch]) -> Iterator[Stretch]:
         """The Stretches, whose names have no control characters; warns of those that had any, and

@@ -142,7 +142,7 @@ def test_files_that_are_closed(folder):
 
 
 def names_in(path):
-    return [name for part, _, _ in read_parts(path) for name in part.names]
+    return [name for part in read_parts(path) for name in part.names]
 
 
 def test_a_2bit_file_cut_anywhere(folder):

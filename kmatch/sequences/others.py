@@ -3,7 +3,7 @@
 import io
 import re
 import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from threading import Lock
 
 import numpy as np
@@ -13,7 +13,7 @@ from kmatch.errors import InputError, shown
 from kmatch.sequences.alphabet import check_letters
 from kmatch.sequences.fasta import read_fasta, read_fastq
 from kmatch.sequences.files import SAM, Source, StrPath, open_source, refuse_others
-from kmatch.sequences.records import Part, Stretch, stretch_of
+from kmatch.sequences.records import Progress, Stretch, stretch_of
 
 _ENDING = 1 << 10  # last bytes of a file that are examined; blank lines may be among them
 _NOTE = 200  # characters of Biopython's message that are shown
@@ -25,12 +25,13 @@ Parser = Callable[[Source], Iterator[Stretch]]
 Formats = Sequence[tuple[bytes, Parser]]  # the first bytes of a file, and its parser
 
 
-def read_parts(path: StrPath, others: Formats = ()) -> Generator[Part]:
-    """Yield (part, consumed, size) for a genome file or standard input (`-`).
+def read_parts(
+    path: StrPath, others: Formats = (), on_progress: Progress | None = None
+) -> Iterator[Stretch]:
+    """Yield the Stretches of a genome file or standard input (`-`).
 
-    others: further formats. part: a Stretch; consumed, size: bytes of the file on disk that were
-    read so far, and all of them (None where unknown). Raises InputError for a file that is missing,
-    empty, damaged or no sequence file.
+    others: further formats. on_progress hears of the bytes of the file on disk that were read so
+    far. Raises InputError for a file that is missing, empty, damaged or no sequence file.
     """
     with open_source(path) as source:
         number = 0  # records before the part
@@ -39,7 +40,9 @@ def read_parts(path: StrPath, others: Formats = ()) -> Generator[Part]:
                 unnamed = number + part.names.index("") + 1
                 raise InputError(f"{source.label}: record {unnamed} has no name; write one")
             number += len(part.names) - part.goes_on
-            yield part, source.consumed, source.size
+            if on_progress:
+                on_progress(source.consumed, source.size)
+            yield part
 
 
 def _parser(source: Source, others: Formats) -> Parser:

@@ -58,9 +58,6 @@ class Stretch(NamedTuple):
             yield Record(name, self.letters[begin:end])
 
 
-Part = tuple[Stretch, int | None, int | None]  # and bytes read so far and of the whole file
-
-
 def stretch_of(name: str, letters: Letters, goes_on: bool = False) -> Stretch:
     """The Stretch of one Record."""
     return Stretch([name], np.array([len(letters)], np.int64), letters, goes_on)
