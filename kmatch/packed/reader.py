@@ -5,7 +5,7 @@ import os
 from collections.abc import Container, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -79,9 +79,9 @@ class PackedFile:
         tail = data[begin:end] if len(HEADER) <= begin <= end - SPARE - INDEX.size else b""
         if not tail or crc32(tail) != self.checksum or not self._read_index(bytes(tail), begin):
             raise self._damaged("is damaged in its index")
-        self._planes: list[Words | None] = [None] * len(self.offsets)
+        self.planes = cache(self._planes_of)  # engines know planes by the array
+        self.check = cache(self._check)
         self._letters_of = lru_cache(1)(self._unpacked)
-        self._checked = [False] * len(self.offsets)
 
     def _damaged(self, what: str) -> InputError:
         return InputError(f"{self.label}: the packed genome {what}; {_AGAIN}")
@@ -123,24 +123,15 @@ class PackedFile:
             and bool(records or not chunks)
         )
 
-    def planes(self, number: int) -> Words:
-        """The planes of a chunk, uint64[4·(rows + halo)·words] and SPARE bytes.
+    def _planes_of(self, number: int) -> Words:
+        """The planes of a chunk, uint64[4·(rows + halo)·words] and SPARE bytes."""
+        words = 4 * self._plane_words(self.rows[number]) + SPARE // 8
+        return np.frombuffer(self._data, "<u8", words, self.offsets[number])
 
-        Engines know planes by the array, so each call returns the same one.
-        """
-        planes = self._planes[number]
-        if planes is None:
-            words = 4 * self._plane_words(self.rows[number]) + SPARE // 8
-            planes = np.frombuffer(self._data, "<u8", words, self.offsets[number])
-            self._planes[number] = planes
-        return planes
-
-    def check(self, number: int) -> None:
+    def _check(self, number: int) -> None:
         """Raise InputError unless the planes of a chunk are as they were written."""
-        if not self._checked[number]:
-            if crc32(self.planes(number)[: -SPARE // 8]) != self._sums[number]:
-                raise self._damaged(f"is damaged in its chunk {number}")
-            self._checked[number] = True
+        if crc32(self.planes(number)[: -SPARE // 8]) != self._sums[number]:
+            raise self._damaged(f"is damaged in its chunk {number}")
 
     def _plane_words(self, rows: int) -> int:
         return (rows + self.plan.halo) * self.words
@@ -149,10 +140,6 @@ class PackedFile:
         """The Text of a chunk."""
         rows = self.rows[number]
         return Text(self.planes(number), self.words, rows, self._plane_words(rows))
-
-    def read_until(self, number: int) -> int:
-        """Bytes up to the end of a chunk's planes."""
-        return self.offsets[number] + 8 * 4 * self._plane_words(self.rows[number])
 
     def spans(self, number: int) -> Spans:
         """The Spans of a chunk."""
@@ -176,7 +163,9 @@ class PackedFile:
             end = int(np.searchsorted(self.begins[: first + MOST], shown))
             end = max(first + 1, int(np.argmin(np.append(short[first:end], False))) + first)
             begin = int(self.begins[first])
-            self._report(on_progress, begin)
+            if on_progress and self.offsets:
+                number = min(begin // self.plan.length, len(self.offsets) - 1)
+                on_progress(self.offsets[number], self.size)
             letters: Letters
             if end == first + 1:
                 letters = PackedLetters(self, begin, int(self.sizes[first]))
@@ -186,11 +175,6 @@ class PackedFile:
                 letters = gather(together, self.begins[first:end] - begin, bounds)
             yield Stretch(self.names[first:end], self.sizes[first:end], letters)
             first = end
-
-    def _report(self, on_progress: Progress | None, position: int) -> None:
-        if on_progress and len(self.offsets):
-            number = min(position // self.plan.length, len(self.offsets) - 1)
-            on_progress(self.offsets[number], self.size)
 
     def letters(self, begin: int, end: int) -> Bytes:
         """The letters at positions begin … end − 1: A, C, G, T, and N for anything else."""
@@ -253,7 +237,11 @@ def stored_chunks(
     named: names of records; chunks that show none of these are left out. Checksums have been
     compared by then. The next chunk is fetched while one is searched.
     """
-    numbers = [n for n in range(len(file.lengths)) if named is None or _shows(file, n, named)]
+    numbers = [
+        number
+        for number in range(len(file.lengths))
+        if named is None or any(name in named for name in file.spans(number).names)
+    ]
     pool = ThreadPoolExecutor(AHEAD)
     checks: list[Future[None]] = []
     try:
@@ -265,7 +253,7 @@ def stored_chunks(
                 engine.keep(file.planes(soon))
                 engine.fetch(file.planes(soon))
             if on_progress:
-                on_progress(file.read_until(number), file.size)
+                on_progress(file.offsets[number] + file.planes(number).nbytes - SPARE, file.size)
             base = number * file.plan.length
             yield (
                 LetterChunk(base, _NO_LETTERS, file.lengths[number], file.spans(number)),
@@ -274,7 +262,3 @@ def stored_chunks(
             )
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _shows(file: PackedFile, number: int, named: Container[str]) -> bool:
-    return any(name in named for name in file.spans(number).names)
