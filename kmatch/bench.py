@@ -160,26 +160,23 @@ class Answer(NamedTuple):
 
 
 def by_engine(case: Case, device: str, threads: int | None = None) -> Answer:
-    """The engine's Answer: `call` packs the text, `kernel` finds it packed."""
+    """The engine's Answer: `call` packs the text, too."""
     genome, run = Genome.from_records([("text", case.letters)]), Run(device, threads, aligned=False)
-
-    def begin() -> Any:
-        if case.background is not None:
-            background = Genome.from_records([("background", case.background)])
-            options = PrimerOptions(background_strand="+")
-            return PrimerSearch(genome, background, case.k, options, run)
-        report = "ends" if case.command == "edit" else None
-        query = Query(case.command, load_patterns(case.patterns), case.k, "+", report=report)
-        return begin_search(query, as_genomes(genome), run)
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         began = time.perf_counter()
-        found = list(begin())
-        call = time.perf_counter() - began
-        search = begin()
+        search: Any
+        if case.background is not None:
+            background = Genome.from_records([("background", case.background)])
+            options = PrimerOptions(background_strand="+")
+            search = PrimerSearch(genome, background, case.k, options, run)
+        else:
+            report = "ends" if case.command == "edit" else None
+            query = Query(case.command, load_patterns(case.patterns), case.k, "+", report=report)
+            search = begin_search(query, as_genomes(genome), run)
         search.engine.time_kernels()
-        list(search)
+        found = list(search)
+        call = time.perf_counter() - began
     parts: list[tuple[Any, ...]]
     if case.background is not None:
         parts = [(batch.start, batch.end - batch.start) for batch in found]
