@@ -1,6 +1,7 @@
 """Searches on a Dask cluster: the law that its bytes are one machine's, and what may fail."""
 
 import gc
+import io
 import os
 import signal
 import sys
@@ -13,6 +14,7 @@ from support.commands import failed, fasta, here, random_letters
 
 import kmatch
 from kmatch import cluster
+from kmatch.search import best
 
 distributed = pytest.importorskip("distributed")
 
@@ -157,6 +159,18 @@ def test_assays(kind, each, client, data, tmp_path):
     for options in ({}, {"circular": ["r3", "r1"], "edit": True}):
         search = partial(kmatch.assay, PAIRS, genome, 2, each=each, product=(30, 9000), **options)
         assert check(search, client, tmp_path / "assays.tsv")
+
+
+def test_circles_of_records_that_are_asked_apart(client, monkeypatch):
+    """Of several windows each knows its own circles; rows are cut at the origin of all."""
+    monkeypatch.setattr(best, "UNITS", 1)
+    circles = [(f"c{number}", REPEAT[number:] + REPEAT[:number]) for number in (5, 20, 30)]
+    search = partial(kmatch.best, kmatch.Genome.from_records(circles), [REPEAT], each="record")
+    found = []
+    for options in ({}, {"scheduler": client}):
+        search(circular=True, **options).to_bed(handle := io.StringIO())
+        found.append(handle.getvalue())
+    assert found[0] == found[1] and found[0].count("\n") == 6
 
 
 @pytest.mark.parametrize("genome", ("g.fa", "@list.txt"))
