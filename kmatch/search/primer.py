@@ -25,8 +25,6 @@ from kmatch.sequences.records import Progress as Hear
 PART = 1 << 24  # letters that an engine is given at a time, where records are shorter
 LETTER_CODES = codes_of(encode_text(np.arange(256, dtype=np.uint8)))  # of ASCII codes
 COMPLEMENT = np.array([3, 2, 1, 0, UNKNOWN, FRESH], np.uint8)  # of columns
-# Letters of records whose primers are put in order at a time, unless one has more.
-TOGETHER = 1 << 20
 _NONE = np.zeros(0, np.int64)
 
 
@@ -38,15 +36,10 @@ def background_parts(
 
     strands: 0 for `+`, 1 for `-`.
     """
-    heard: tuple[int | None, int | None] = (0, None)
-
-    def hear(*read: int | None) -> None:
-        nonlocal heard
-        heard = (read[0], read[1])
-
+    heard = Progress()
     held: list[Bytes] = []
     letters = done = 0
-    for stretch in genome.whole_parts(hear):
+    for stretch in genome.whole_parts(heard.hear):
         bounds = bounds_of(stretch.lengths)
         cuts = np.flatnonzero(np.diff(bounds[:-1] // PART)) + 1
         for first, last in pairwise([0, *cuts.tolist(), len(stretch.lengths)]):
@@ -56,11 +49,11 @@ def background_parts(
                 held.append(_reversed(columns) if minus else columns)
                 letters += len(columns)
                 if letters >= PART:
-                    done += ((heard[0] or 0) - done) * (minus + 1) // len(strands)
-                    yield held[0] if len(held) == 1 else np.concatenate(held), done, heard[1]
+                    done += ((heard.read or 0) - done) * (minus + 1) // len(strands)
+                    yield held[0] if len(held) == 1 else np.concatenate(held), done, heard.size
                     held, letters = [], 0
     if letters:
-        yield np.concatenate(held), heard[0] or 0, heard[1]
+        yield np.concatenate(held), heard.read or 0, heard.size
 
 
 def _columns(letters: Bytes, lengths: Longs) -> Bytes:
@@ -120,67 +113,44 @@ class PrimerStarts:
 
     def batches(self) -> Iterator[PrimerBatch]:
         """Yield the PrimerBatch of each record with primers, of those that the options allow."""
-        first = 0
-        while first < len(self._names):
-            upto = np.searchsorted(self._bounds, self._bounds[first] + TOGETHER, side="right") - 1
-            last = max(int(upto), first + 1)
-            for batch in self._of_records(first, last):
-                yield _select(batch, self._options.gc, self._options.tm)
-            first = last
-
-    def _of_records(self, first: int, last: int) -> Iterator[PrimerBatch]:
-        """Yield the PrimerBatches of the records from `first` up to `last`."""
-        whole = self._bounds[[first, last]].tolist()
-        start, end = self._found(*whole)
-        minus = np.zeros(len(start), np.uint8)
-        if self._options.both_strands:
-            turned = self._turned(*whole)
-            minus = np.repeat(np.arange(2, dtype=np.uint8), [len(start), len(turned[0])])
-            start, end = np.concatenate([start, turned[0]]), np.concatenate([end, turned[1]])
-        # Positions in all records together: their order is that of the records too.
-        regions = _regions(start, end, minus, self._bounds[first : last + 1])
-        order = np.lexsort((minus, end, start))
-        start, end, minus = start[order], end[order], minus[order]
-        rows = np.searchsorted(start, self._bounds[first : last + 1])
-        runs = np.searchsorted(regions[:, 0], self._bounds[first : last + 1])
-        for at in np.flatnonzero(np.diff(rows)).tolist():
-            here, there = slice(rows[at], rows[at + 1]), slice(runs[at], runs[at + 1])
-            begin, stop = self._bounds[first + at : first + at + 2].tolist()
-            yield PrimerBatch(
-                record=np.full(here.stop - here.start, first + at),
-                names={first + at: self._names[first + at]},
-                start=start[here] - begin,
-                end=end[here] - begin,
-                minus=minus[here],
+        for number, (begin, stop) in enumerate(pairwise(self._bounds.tolist())):
+            start, end = self._found(begin, stop)
+            minus = np.zeros(len(start), np.uint8)
+            if self._options.both_strands:
+                whole, size = len(self.known.bounds), stop - begin
+                low, high = (size - each[::-1] for each in self._found(whole - stop, whole - begin))
+                minus = np.append(minus, np.ones(len(low), np.uint8))
+                start, end = np.append(start, high), np.append(end, low)
+            if not len(start):
+                continue
+            order = np.lexsort((minus, end, start))
+            batch = PrimerBatch(
+                record=np.full(len(start), number),
+                names={number: self._names[number]},
+                start=start[order],
+                end=end[order],
+                minus=minus[order],
                 codes=self._codes[begin:stop],
-                regions=regions[there] - (begin, begin, 0),
+                regions=_regions(np.where(minus, end - 1, start), minus),
             )
+            yield _select(batch, self._options.gc, self._options.tm)
 
     def _found(self, begin: int, end: int) -> tuple[Longs, Longs]:
-        """(start, end) of the primers that start at `begin` … `end` − 1 of all starts."""
+        """(start, end) of the primers that start at `begin` … `end` − 1 of all starts, from there
+        on."""
         bounds, limits = self.known.bounds[begin:end], self.known.limits[begin:end]
-        start = begin + np.flatnonzero(bounds <= limits)
-        return start, start + self.known.bounds[start]
-
-    def _turned(self, begin: int, end: int) -> tuple[Longs, Longs]:
-        """(start, end) of the primers on `-` at these positions of the strand `+`."""
-        whole = len(self.known.bounds)
-        start, stop = self._found(whole - end, whole - begin)
-        return (whole - stop)[::-1], (whole - start)[::-1]
+        start = np.flatnonzero(bounds <= limits)
+        return start, start + bounds[start]
 
 
-def _regions(start: Longs, end: Longs, minus: Bytes, bounds: Longs) -> Longs:
+def _regions(first: Longs, minus: Bytes) -> Longs:
     """Runs of positions of a record that are the first of a primer, int64[r, 3], sorted: start, end
-    and strand. start, end: in order on each strand, `+` first; bounds: where records begin."""
-    first = np.where(minus, end - 1, start)
-    record = np.searchsorted(bounds, first, side="right")
-    new = np.diff(first, prepend=-2) != 1
-    new |= np.diff(record, prepend=-1) != 0
-    new |= np.diff(minus, prepend=2) != 0
+    and strand. first: in order on each strand, `+` before `-`."""
+    new = (np.diff(first, prepend=-2) != 1) | (np.diff(minus, prepend=0) != 0)
     begins = np.flatnonzero(new)
-    last = np.append(begins, len(first))[1:] - 1
-    runs = np.stack([first[begins], first[last] + 1, minus[begins]], axis=1).astype(np.int64)
-    return runs[np.lexsort((runs[:, 2], runs[:, 1], runs[:, 0]))]
+    ends = np.append(begins, len(first))[1:] - 1
+    runs = np.stack([first[begins], first[ends] + 1, minus[begins]], axis=1).astype(np.int64)
+    return runs[np.lexsort(runs.T[::-1])]
 
 
 class PrimerSearch:
