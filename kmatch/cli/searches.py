@@ -62,7 +62,7 @@ class Search:
         self.form = format_of(given, of_hits, default)
         self.is_standard = given.output in (None, "-")
         self.rows, self.label = 0, ""
-        self.aligned: bool | str = False
+        self.aligned = False
         self._began, self._device = time.perf_counter(), ""
         self._panel: PatternSet | None = None
         self.genomes: Any = None
@@ -326,7 +326,7 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     summed = given.summary or given.summary_only
     if scorer and summed:
         counts.scores = scorer.specificities(scores)
-    search.aligned = (search.aligned and not given.summary_only) or (bool(scores) and "text")
+    search.aligned = (search.aligned and not given.summary_only) or bool(scores)
     begin = partial(begin_search, query, search.genomes, regions=search.regions)
     with ExitStack() as stack, search.batches(begin, given.summary) as (found, handles):
         if search.form == "view" or not set(FLANKS).isdisjoint(table.tsv):

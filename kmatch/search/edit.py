@@ -97,7 +97,7 @@ class EditSearch(Search[HitBatch]):
         limits, reach = np.minimum(distances, k)[panel.pattern], self._rules.reach
         self._query, self._constraints = difference_search(panel, self._rules, limits)
         # Alignments alone say which of several PAMs stands beside a hit.
-        self._aligned = bool(run.aligned) or self._rules.unequal
+        self._aligned = run.aligned or self._rules.unequal
         self._at_once = rows_at_once(panel.lengths + reach, self._aligned)
         self._coding = Coding(len(limits), self._query.k)
         self._bound = bool(self._rules.pams) or self._rules.bind_alignments  # rules decide of ends

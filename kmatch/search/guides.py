@@ -73,7 +73,7 @@ class GuideSearch:
         self.sites.add(self._kinds)
         if run.variants is not None:
             self.sites.add(VARIANTS)
-        run = run._replace(aligned=run.aligned or (bool(self._kinds) and "text"))
+        run = run._replace(aligned=run.aligned or bool(self._kinds))
         self._search = begin_search(query, genomes, run)
         self.progress, self.engine = self._search.progress, self._search.engine
 

@@ -61,16 +61,15 @@ class Run(NamedTuple):
 
     device: `auto`, `cpu`, `cuda` or `cuda:N`; threads: of the CPU, None for one a core; algorithm:
     `bitplane`, or the name of a published one (see `kmatch.published.registry`); aligned: whether
-    hits come with their alignments, `text` where the letters of windows will do; way: of
-    `kmatch.engine.ways`, where it serves, None where the search chooses; cluster: a
-    `kmatch.cluster.Cluster` that searches in place of this machine, or None; variants: whose
-    haplotypes are searched too, or None.
+    hits come with their alignments; way: of `kmatch.engine.ways`, where it serves, None where the
+    search chooses; cluster: a `kmatch.cluster.Cluster` that searches in place of this machine, or
+    None; variants: whose haplotypes are searched too, or None.
     """
 
     device: str = "auto"
     threads: int | None = None
     algorithm: str = ENGINE
-    aligned: bool | str = True
+    aligned: bool = True
     way: str | None = None
     cluster: Any = None
     variants: "Variants | None" = None

@@ -141,6 +141,6 @@ def code_batches(codes: Longs, threads: int = 1, most: int = SHARED) -> Iterator
         yield codes[first : first + batch]
 
 
-def rows_at_once(lengths: Longs, aligned: bool | str) -> int:
+def rows_at_once(lengths: Longs, aligned: bool) -> int:
     """How many hits of patterns with such lengths come together, which bounds their letters."""
     return max(LETTERS // int(lengths.max()), 1) if aligned else SHARED

@@ -13,6 +13,7 @@ from kmatch.results.batches import HitBatch, SomeBatch, joined, sizes_of
 from kmatch.search.chunks import Chunking, PackedChunk
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
+from kmatch.search.rules import rules_of
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.circles import Circles
 from kmatch.sequences.records import Progress as Tell
@@ -162,30 +163,21 @@ def begin_search(
         from kmatch.search.best import BestSearch
 
         return BestSearch(query, genomes, run, regions)
-    if query.problem == "edit" or _has_unequal_pams(query, run):
+    rules = rules_of(query)
+    if rules.unequal and run.algorithm != ENGINE:
+        *others, last = (pam.sequence for pam in rules.pams)
+        raise InputError(
+            f"the PAMs {', '.join(others)} and {last} have different lengths, which algorithm "
+            f"'{run.algorithm}' does not search beside; use --algorithm {ENGINE}, or one PAM"
+        )
+    # Beside PAMs of several lengths alignments that keep to the rules of windows are searched for.
+    if query.problem == "edit" or rules.unequal:
         from kmatch.search.edit import EditSearch
 
         return EditSearch(query, genomes, run, regions)
     from kmatch.search.windows import WindowSearch
 
     return WindowSearch(query, genomes, run, regions)
-
-
-def _has_unequal_pams(query: Query, run: Run) -> bool:
-    """Whether a Query `multi` has PAMs of several lengths, beside which alignments that keep to its
-    rules are searched for; InputError where they do not fit it."""
-    from kmatch.search.rules import load_pams
-
-    pams = load_pams(query.pam, query.pam_side)
-    if len({len(pam) for pam in pams}) < 2:
-        return False
-    if run.algorithm != ENGINE:
-        *others, last = (pam.sequence for pam in pams)
-        raise InputError(
-            f"the PAMs {', '.join(others)} and {last} have different lengths, which algorithm "
-            f"'{run.algorithm}' does not search beside; use --algorithm {ENGINE}, or one PAM"
-        )
-    return True
 
 
 def by_record(batches: Iterable[HitBatch]) -> Iterator[HitBatch]:

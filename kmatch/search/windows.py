@@ -145,7 +145,7 @@ class Windows:
         self,
         engine: Any,
         query: Query,
-        aligned: bool | str,
+        aligned: bool,
         pams: Sequence[Pam] = (),
         looked_up: bool = False,
     ) -> None:
@@ -193,7 +193,7 @@ def start_scan(engine: Any, letters: QueryArrays, k: int, chunk: Any, capacity: 
 
 
 def window_batches(
-    codes: Longs, chunk: PackedChunk, panel: Panel, k: int, engine: Engine, aligned: bool | str
+    codes: Longs, chunk: PackedChunk, panel: Panel, k: int, engine: Engine, aligned: bool
 ) -> Iterator[HitBatch]:
     """Yield the HitBatches of a PackedChunk's sorted codes, whose queries are ranks of a Panel."""
     coding, begins = Coding(len(panel.lengths), k), chunk.spans.begins
@@ -211,12 +211,9 @@ def window_batches(
             found = None
             if aligned:
                 bounds, patterns = bounds_of(end - start), panel.patterns
-                text = np.empty(bounds[-1], np.uint8)
-                found = Columns(Texts(0 * bounds, NO_LETTERS), Texts(bounds, text))
-                compared = NO_LETTERS, position, NO_LETTERS  # none are
-                if aligned != "text":
-                    found = found._replace(ops=Texts(bounds, np.empty_like(text)))
-                    compared = patterns.masks, patterns.begins[pattern], found.ops.letters
+                ops, text = np.empty((2, bounds[-1]), np.uint8)
+                found = Columns(Texts(bounds, ops), Texts(bounds, text))
+                compared = patterns.masks, patterns.begins[pattern], ops
                 windows = chunk.plain, chunk.letters, position, minus, bounds, compared, text
                 engine.workers.run(read_windows, slabs(len(start)), *windows)
             kinds = pattern, distance.astype(np.int32), minus
@@ -232,7 +229,7 @@ class Sites:
 
     queries = 1  # the sites of a PAM are few, however many the patterns
 
-    def __init__(self, engine: Any, query: Query, aligned: bool | str, pams: Sequence[Pam]) -> None:
+    def __init__(self, engine: Any, query: Query, aligned: bool, pams: Sequence[Pam]) -> None:
         self.pam, patterns = united(pams), query.patterns
         self.engine, self._aligned, self._kinds = engine, aligned, len(pams)
         self._k, self.length = int(query.k), len(patterns[0])
