@@ -7,7 +7,7 @@ be joined to has come; what waits is within the longest product.
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from kmatch.arrays import Bools, Bytes, Longs, bounds_of, gather
 from kmatch.engine.types import LETTERS, Texts
 from kmatch.errors import PAIRINGS, InputError, check_choice, checked_count, warn
 from kmatch.genome import Genomes
-from kmatch.results.batches import ENDLESS, HitBatch, ProductBatch, joined, sizes_of
+from kmatch.results.batches import ENDLESS, HitBatch, ProductBatch, joined, no_hits, sizes_of
 from kmatch.search.alignments import GenomeTexts
 from kmatch.search.query import Query
 from kmatch.search.regions import Regions
@@ -26,7 +26,6 @@ from kmatch.sequences.primer_pairs import PROBE, PrimerPairs
 
 PRODUCT = (50, 5000)
 MANY = 1_000_000  # products of a search
-PROBES = 1 << 20  # sites of probes that are looked at together
 PRODUCTS = 1 << 15  # yielded together, and any others that start where the last of them does
 
 
@@ -66,23 +65,15 @@ def _on_one_line(hits: HitBatch, most: int) -> Sites:
 
 def finished_sites(batches: Iterable[HitBatch], most: int) -> Iterator[tuple[Sites, int]]:
     """Yield Sites, and how many of the first are finished, as no product reaches from them to what
-    is to come; the others come again.
-
-    Batches wait until they hold as many sites as come again: so the work is that of a few passes.
-    """
-    waiting: list[HitBatch] = []
-    again = fresh = 0
+    is to come; the others come again."""
+    waiting = no_hits()
     for batch in filter(len, batches):
-        waiting.append(batch)
-        fresh += len(batch)
-        if fresh >= again:
-            sites = _on_one_line(joined(waiting), most)
-            count = int(np.searchsorted(sites.start, sites.start[-1] - most, side="right"))
-            yield sites, count
-            waiting = [sites.hits.picked(slice(count, None))]
-            again, fresh = len(waiting[0]), 0
-    if again + fresh:
-        yield _on_one_line(joined(waiting), most), again + fresh
+        sites = _on_one_line(joined([waiting, batch]), most)
+        count = int(np.searchsorted(sites.start, sites.start[-1] - most, side="right"))
+        yield sites, count
+        waiting = sites.hits.picked(slice(count, None))
+    if len(waiting):
+        yield _on_one_line(waiting, most), len(waiting)
 
 
 def joined_sites(
@@ -137,17 +128,14 @@ def with_probes(sites: Sites, rows: Rows, joins: Joins) -> Rows:
     low = np.searchsorted(place, wanted * apart + starts[plus])
     many = np.searchsorted(place, wanted * apart + ends[others]) - low
     many[wanted < 0] = 0
+    product = np.repeat(np.arange(len(plus)), many)
+    probe = gather(probes, low, bounds_of(many))
+    held = ends[probe] <= ends[others][product]
+    product, probe = product[held], probe[held]
+    order = np.lexsort((probe, sites.hits.distance[probe], product))
+    best = order[np.flatnonzero(np.diff(product[order], prepend=-1))]
     found = np.full(len(plus), -1)
-    part = np.cumsum(many) // PROBES
-    for first, last in pairwise([0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(plus)]):
-        bounds = bounds_of(many[first:last])
-        product = np.repeat(np.arange(first, last), many[first:last])
-        probe = gather(probes, low[first:last], bounds)
-        held = ends[probe] <= ends[others][product]
-        product, probe = product[held], probe[held]
-        order = np.lexsort((probe, sites.hits.distance[probe], product))
-        best = order[np.flatnonzero(np.diff(product[order], prepend=-1))]
-        found[product[best]] = probe[best]
+    found[product[best]] = probe[best]
     kept = (wanted < 0) | (found >= 0)
     return plus[kept], others[kept], found[kept]
 
@@ -178,9 +166,6 @@ class PcrOptions(NamedTuple):
     sequence: bool = False
 
 
-OPTIONS = PcrOptions()
-
-
 class PcrSearch:
     """The search for the products that sites of primers make, while the genome is read: iterated
     once, it gives ProductBatches.
@@ -194,7 +179,7 @@ class PcrSearch:
         self,
         sites: Search[HitBatch],
         pairs: PrimerPairs,
-        options: PcrOptions = OPTIONS,
+        options: PcrOptions,
         regions: Regions | None = None,
     ) -> None:
         sites.regions = regions  # as a product is inside one only if its sites are
@@ -229,15 +214,8 @@ def products_of(
                         yield _batch(found, pairs, rows, texts if options.sequence else None)
 
 
-def site_query(pairs: PrimerPairs, k: int | str, options: PcrOptions = OPTIONS) -> Query:
-    """The Query for the sites of primers. Raises InputError as `check_pcr` does."""
-    check_pcr(pairs, options)
-    problem, report = ("edit", "loci") if options.edit else ("hamming", None)
-    return Query(problem, pairs.primers, k, exact_3p=options.exact_3p, report=report)
-
-
-def check_pcr(pairs: PrimerPairs, options: PcrOptions) -> None:
-    """Raise InputError for options that primers do not fit."""
+def site_query(pairs: PrimerPairs, k: int | str, options: PcrOptions) -> Query:
+    """The Query for the sites of primers. Raises InputError for options that they do not fit."""
     check_choice("pairs", options.pairs, PAIRINGS)
     if options.pairs == "own":
         pairs.check_partners()
@@ -249,6 +227,8 @@ def check_pcr(pairs: PrimerPairs, options: PcrOptions) -> None:
         ) from None
     if checked_count("product", least) > checked_count("product", most):
         raise InputError(f"product: the least, {least}, is more than the most, {most}")
+    problem, report = ("edit", "loci") if options.edit else ("hamming", None)
+    return Query(problem, pairs.primers, k, exact_3p=options.exact_3p, report=report)
 
 
 def _joins(pairs: PrimerPairs, options: PcrOptions) -> Joins:

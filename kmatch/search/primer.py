@@ -81,9 +81,6 @@ class PrimerOptions(NamedTuple):
     background_strand: str = "both"
 
 
-OPTIONS = PrimerOptions()
-
-
 class PrimerStarts:
     """The starts of all target records; those of the strand `-` follow, in reversed order.
 
@@ -166,7 +163,7 @@ class PrimerSearch:
         target: Genome,
         background: Genome,
         k: int,
-        options: PrimerOptions = OPTIONS,
+        options: PrimerOptions,
         run: Run = RUN,
     ) -> None:
         self.starts = PrimerStarts(target, k, options)

@@ -183,16 +183,11 @@ def begin_search(
 def by_record(batches: Iterable[HitBatch]) -> Iterator[HitBatch]:
     """The hits in HitBatches that hold all of their records."""
     waiting: list[HitBatch] = []  # hits of one record
-    for batch in batches:
-        if not len(batch):
-            continue
-        if waiting and waiting[-1].record[-1] != batch.record[0]:
-            yield joined(waiting)
+    for batch in filter(len, batches):
+        last = int(np.searchsorted(batch.record, batch.record[-1]))  # of whose hits more may come
+        if last or (waiting and waiting[0].record[0] != batch.record[0]):
+            yield joined([*waiting, batch.picked(slice(last))])
             waiting = []
-        cut = int(np.searchsorted(batch.record, batch.record[-1]))
-        if cut:
-            yield joined([*waiting, batch.picked(slice(cut))])
-            waiting, batch = [], batch.picked(slice(cut, None))
-        waiting.append(batch)
+        waiting.append(batch.picked(slice(last, None)))
     if waiting:
         yield joined(waiting)

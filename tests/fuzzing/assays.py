@@ -19,7 +19,6 @@ PATCHES = (
     *((best, "SPARED", many) for many in (0, 1 << 30)),
     (best, "SAMPLE", 3),
     (assay, "WINDOW", 1),
-    (pcr, "PROBES", 1),
     (pcr, "PRODUCTS", 1),
 )
 
