@@ -86,9 +86,9 @@ class PrimerPairs:
 
 
 class _Primer(NamedTuple):
-    """A primer as it is given; pair: the number of its pair."""
+    """A primer as it is given; pair: the name of its pair, and what tells pairs of a name apart."""
 
-    pair: int
+    pair: tuple[str, int]
     role: int
     row: Row
 
@@ -107,10 +107,8 @@ def load_pairs(given: PairsGiven | PrimerPairs) -> PrimerPairs:
         return _read(given)
     if not isinstance(given, Mapping):
         raise InputError(f"primers are {given!r}; give a path or a dict, name → (forward, reverse)")
-    if not given:
-        raise InputError("no primers were given")
     primers: list[_Primer] = []
-    for number, (name, sides) in enumerate(given.items()):
+    for name, sides in given.items():
         if not isinstance(name, str) or not (
             isinstance(sides, tuple | list) and len(sides) in (2, 3)
         ):
@@ -118,31 +116,37 @@ def load_pairs(given: PairsGiven | PrimerPairs) -> PrimerPairs:
                 f"the primers of {name!r} are {sides!r}; give (forward, reverse), and a probe "
                 "behind them if there is one"
             )
-        primers += _of_pair(number, name, sides)
-    return _pairs(primers, list(given))
+        primers += _of_pair((name, 0), sides)
+    if not primers:
+        raise InputError("no primers were given")
+    return _pairs(primers)
 
 
-def _pairs(primers: list[_Primer], names: list[str], label: str = "") -> PrimerPairs:
-    """The PrimerPairs of primers; names: of their pairs; label: of their file."""
-    panel = checked_patterns([primer.row for primer in primers], label, in_columns=False)
-    pair = np.array([primer.pair for primer in primers], np.int64)
-    role = np.array([primer.role for primer in primers], np.uint8)
+def _pairs(primers: list[_Primer], label: str = "") -> PrimerPairs:
+    """The PrimerPairs of primers, in the order in which pairs begin; label: of their file."""
+    given, roles, rows = zip(*primers, strict=True)
+    panel = checked_patterns(rows, label, in_columns=False)
+    numbers = {pair: number for number, pair in enumerate(dict.fromkeys(given))}
+    pair = np.array([numbers[each] for each in given], np.int64)
+    role = np.array(roles, np.uint8)
     order = np.lexsort((role, pair))
-    pairs = PrimerPairs(panel.take(order), pair[order], role[order], clean_names(names)[0])
+    names, _ = clean_names([name for name, _ in numbers])
+    pairs = PrimerPairs(panel.take(order), pair[order], role[order], names)
     if repeated := repeated_names(pairs.primers):
         warn(f"{listed(repeated)}: the name stands for more than one primer; all are searched")
     return pairs
 
 
-def _of_pair(number: int, name: str, sides: Sequence[Side], line: int = 0) -> Iterator[_Primer]:
+def _of_pair(pair: tuple[str, int], sides: Sequence[Side], line: int = 0) -> Iterator[_Primer]:
     """The primers of a pair, whose sides are alternates."""
+    name, _ = pair
     for role, side in enumerate(sides):
         alternates = [side] if isinstance(side, str) or not isinstance(side, Iterable) else side
         for alternate, sequence in enumerate(alternates):
             if not isinstance(sequence, str):
                 raise InputError(f"a primer of '{shown(name)}' is {sequence!r}; sequences are str")
             of = f"{name}_{'FRP'[role]}" + (f"_alt{alternate}" if alternate else "")
-            yield _Primer(number, role, Row(of, sequence, line))
+            yield _Primer(pair, role, Row(of, sequence, line))
 
 
 def _read(path: StrPath) -> PrimerPairs:
@@ -154,15 +158,15 @@ def _read(path: StrPath) -> PrimerPairs:
     ]
     first = next((cells for _, cells in cells_of(lines)), [""])
     if first[0].startswith(">") or is_bed(first):
-        primers, names = _by_name(rows_of(lines, label))
+        primers = list(_by_name(rows_of(lines, label)))
     else:
-        primers, names = _by_line(lines, label)
+        primers = list(_by_line(lines, label))
     if not primers:
         raise InputError(
             f"{label}: no primers; write NAME, a tab, FORWARD, a tab and REVERSE a line, or "
             "give FASTA"
         )
-    return _pairs(primers, names, label)
+    return _pairs(primers, label)
 
 
 def role_of(name: str) -> tuple[str, int] | None:
@@ -171,19 +175,15 @@ def role_of(name: str) -> tuple[str, int] | None:
     return found and (found[1], _ROLES.get((found[2] or found[3]).upper(), REVERSE))
 
 
-def _by_name(rows: Iterable[Row]) -> tuple[list[_Primer], list[str]]:
+def _by_name(rows: Iterable[Row]) -> Iterator[_Primer]:
     """Primers whose names say which pair they belong to; another name is a pair's own."""
-    primers, numbers = [], dict[str, int]()
     for row in rows:
         pair, role = role_of(row.name) or (row.name, FORWARD)
-        primers.append(_Primer(numbers.setdefault(pair, len(numbers)), role, row))
-    return primers, list(numbers)
+        yield _Primer((pair, 0), role, row)
 
 
-def _by_line(lines: list[str], label: str) -> tuple[list[_Primer], list[str]]:
+def _by_line(lines: list[str], label: str) -> Iterator[_Primer]:
     """Primers of a pair a line: its name and two sequences. Pairs that share a name stay apart."""
-    primers: list[_Primer] = []
-    names: list[str] = []
     for row, (number, fields) in enumerate(cells_of(lines)):
         if row == 0 and _is_header(fields):
             continue
@@ -194,9 +194,7 @@ def _by_line(lines: list[str], label: str) -> tuple[list[_Primer], list[str]]:
                 "the sequence in column 7"
             )
         sides = fields[1:] if fields[-1] else fields[1:3]  # a probe may be empty
-        primers += _of_pair(len(names), fields[0], sides, number)
-        names.append(fields[0])
-    return primers, names
+        yield from _of_pair((fields[0], number), sides, number)
 
 
 def _is_header(fields: list[str]) -> bool:
