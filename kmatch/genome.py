@@ -256,16 +256,18 @@ class Genome:
                     NameWarning,
                 )
             fresh = names[part.goes_on :]
-            for name in fresh if unequal and number < COMPARED else ():
-                if name in seen:
-                    unequal = False
-                    warn(
-                        f"{self.label}: two records or more are named '{shown(name)}'; rows do not "
-                        "tell them apart",
-                        NameWarning,
-                    )
-                    break
-                seen.add(name)
+            if unequal and number < COMPARED:
+                unequal = len(set(fresh)) == len(fresh) and seen.isdisjoint(fresh)
+                for name in () if unequal else fresh:
+                    if name in seen:
+                        warn(
+                            f"{self.label}: two records or more are named '{shown(name)}'; rows do "
+                            "not tell them apart",
+                            NameWarning,
+                        )
+                        break
+                    seen.add(name)
+                seen.update(fresh)
             number += len(fresh)
             yield part._replace(names=names)
 
