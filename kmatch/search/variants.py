@@ -77,7 +77,7 @@ class VariantSearch:
             lengths = dict(zip(genome.names, genome.lengths.tolist(), strict=True))
             reader = VariantReader(source, given, lengths)
             log.write(FIELDS)
-            carriers = lru_cache(KEPT)(partial(_carriers, reader.samples))
+            carriers = lru_cache(KEPT)(partial(_carriers, _objects(reader.samples)))
             most = given.max_haplotypes + 2 * len(reader.samples)
             for block in reader.blocks(self._flank + 2, self._flank + 2 * self._longest + MARGIN):
                 if regions and block.record not in regions:
@@ -189,13 +189,14 @@ class VariantSearch:
         own = np.where(rows < 0, FOREVER, rows).min(axis=1) == windows.anchor[hits.record]
         hits, rows, places = hits.picked(np.flatnonzero(own)), rows[own], places[own]
         there = self._distances(letters, hits, places)
+        closer = (there < 0) | (hits.distance < there)
+        hits, rows, places = hits.picked(np.flatnonzero(closer)), rows[closer], places[closer]
         # What alleles make is one hit, whatever is around them.
         keys: Any = places, hits.minus, hits.pattern, np.sort(rows, axis=1)
         at = hits.start - windows.anchor_at[hits.record]
         keys = np.column_stack([*keys, at, hits.end - hits.start])
         order = np.lexsort(keys.T[::-1])
         order = order[(np.diff(keys[order], axis=0, prepend=-2) != 0).any(axis=1)]
-        order = order[(there[order] < 0) | (hits.distance[order] < there[order])]
         copies = windows.carriers(rows[order], *places[order, 2:].T)
         some = copies.any(axis=1)
         order, copies = order[some], copies[some]
@@ -206,7 +207,7 @@ class VariantSearch:
             _objects(map(",".join, alleles)),
             np.where(rows < 0, np.inf, block.af[rows]).min(axis=1, initial=np.inf),
             _objects(carriers(each.tobytes()) for each in copies),
-            np.where(there < 0, np.nan, there)[order],
+            np.where(there < 0, np.nan, there)[closer][order],
         )
         start, end = places[order, :2].T + block.part.start
         place = {"record": 0 * start, "start": start, "end": end, "names": {0: block.record}}
@@ -248,11 +249,11 @@ def _dense_lines(block: Block, haplotypes: Longs, dense: Bools) -> Iterator[byte
         yield "\t".join(map(str, cells)).encode() + b"\n"
 
 
-def _carriers(samples: list[str], copies: bytes) -> str:
+def _carriers(samples: Objects, copies: bytes) -> str:
     """The samples of some copies, comma separated."""
-    flags = np.unpackbits(np.frombuffer(copies, np.uint8), bitorder="little")
-    which = np.flatnonzero(flags[::2] | flags[1::2]).tolist() if samples else []
-    return ",".join([samples[each] for each in which])
+    bits = np.frombuffer(copies, np.uint8)
+    flags = np.unpackbits(bits, count=2 * len(samples), bitorder="little").view(np.uint16)
+    return ",".join(samples[flags != 0].tolist())
 
 
 def _in_order(reference: Iterable[HitBatch], made: Iterator[HitBatch]) -> Iterator[HitBatch]:
