@@ -8,7 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Bools, Bytes, Longs, Objects, bounds_of, distinct, gather, ranked
+from kmatch.arrays import (
+    Bools,
+    Bytes,
+    Longs,
+    Objects,
+    bounds_of,
+    distinct,
+    gather,
+    order_of,
+    ranked,
+)
 from kmatch.engine.types import LETTERS
 from kmatch.engine.ways import MANY_GUIDES
 from kmatch.errors import InputError, warn
@@ -102,8 +112,9 @@ class VariantSearch:
                         listed += 1
                 batch = joined(parts)
                 # In one place those with fewer alleles come first, then those with earlier ones.
-                commas = [each.count(",") for each in batch.made.variants] if batch.made else []
-                order = np.lexsort((commas, batch.pattern, batch.minus, batch.end, batch.start))
+                alleles = batch.made.variants if batch.made else ()
+                commas = np.array([each.count(",") for each in alleles], np.int64)
+                order = order_of(batch.start, batch.end, batch.minus, batch.pattern, commas)
                 names = {number: record.name}
                 batch = replace(batch.picked(order), record=batch.record + number, names=names)
                 yield regions.inside(batch) if regions and len(batch) else batch
@@ -227,7 +238,7 @@ class VariantSearch:
         found = found.picked(np.flatnonzero(ends == at[found.record]))
         kinds = 2 * len(self._query.patterns)
         there = found.record * kinds + 2 * found.pattern + found.minus
-        order = np.lexsort((found.distance, there))
+        order = order_of(there, found.distance)
         there, distance = there[order], found.distance[order].astype(np.int64)
         wanted = which * kinds + 2 * hits.pattern + hits.minus
         row = np.searchsorted(there, wanted)
@@ -265,8 +276,8 @@ def _in_order(reference: Iterable[HitBatch], made: Iterator[HitBatch]) -> Iterat
                 break
             held = joined([held, following])
         both = joined([batch, held])
-        size = both.end - both.start  # of one length nothing is to be sorted
-        order = np.lexsort((both.pattern, both.minus, size, both.start, both.record))
+        size = both.end - both.start
+        order = order_of(both.record, both.start, size, both.minus, both.pattern)
         done = int(np.flatnonzero(order == len(batch) - 1)[0]) + 1
         yield both.picked(order[:done])
         held = both.picked(order[done:])
