@@ -6,30 +6,9 @@ from functools import partial
 
 import click
 
+from kmatch.cli import options
 from kmatch.cli.command import OUTPUT, WHERE, Argument, Given, Option, command, grouped
-from kmatch.cli.options import (
-    CIRCULAR,
-    COLUMNS,
-    EACH,
-    EDIT,
-    FILE,
-    GENOME,
-    JSON,
-    NONE,
-    OLIGOS,
-    ONE,
-    PRODUCT,
-    READ,
-    RUN,
-    SCORE,
-    TABLE,
-    VARIANTS,
-    Number,
-    algorithm,
-    distance,
-    format_by_name,
-    regions,
-)
+from kmatch.cli.options import NONE, OLIGOS, ONE, READ, Number
 from kmatch.cli.searches import Search, check_inputs
 from kmatch.errors import BACKGROUND_STRANDS, PAIRINGS, PAM_SIDES, counted
 from kmatch.search.query import Run
@@ -47,7 +26,7 @@ SALTS = tuple(
 
 @command(
     "In-silico PCR: the products of pairs of primers.",
-    GENOME,
+    options.GENOME,
     Argument(
         "primers",
         f"{OLIGOS} A product holds the probe of its pair, whose name ends in _P or _PROBE.",
@@ -59,23 +38,25 @@ SALTS = tuple(
         nargs=2,
         multiple=True,
     ),
-    distance("Mismatches allowed in a primer, or differences with --edit; N% of its letters."),
-    PRODUCT,
+    options.distance(
+        "Mismatches allowed in a primer, or differences with --edit; N% of its letters."
+    ),
+    options.PRODUCT,
     Option(
         *("--pairs", PAIRINGS, None),
         "own: join the partners of a pair; any: join any two primers, one with itself too.",
     ),
-    EDIT,
+    options.EDIT,
     Option("--exact-3p", NONE, None, "The last N letters of a primer must match.", default=0),
     Option(
         *("--sequence", bool, None),
         "End the rows of TSV with the products themselves.",
         group=OUTPUT,
     ),
-    regions("products"),
-    algorithm("hamming", "edit"),
-    CIRCULAR,
-    *TABLE,
+    options.regions("products"),
+    options.algorithm("hamming", "edit"),
+    options.CIRCULAR,
+    *options.TABLE,
     examples=(
         "kmatch pcr genome.fa.gz -p ACCAGGAACTAATCAGACAAG CAAAGACCAATCCTACCATGAG -k 2",
         "kmatch pcr genome.fa.gz pairs.tsv -k 3 --exact-3p 5 -o products.tsv",
@@ -97,14 +78,14 @@ def pcr(given: Given) -> None:
     from kmatch.sequences.primer_pairs import load_pairs
 
     by_name = {f"pair_{n}": pair for n, pair in enumerate(given.sequences, 1)}
-    pairs, options = load_pairs(given.primers or by_name), given.made(PcrOptions)
+    pairs, how = load_pairs(given.primers or by_name), given.made(PcrOptions)
     search.open_genomes(given.sequence, pairs.primers)
     table = Products((), pairs, given.sequence, search.genomes.named)
     search.dress(table)
 
     def begin(run: Run) -> PcrSearch:
-        sites = begin_search(site_query(pairs, given.k, options), search.genomes, run)
-        return PcrSearch(sites, pairs, options, search.regions)
+        sites = begin_search(site_query(pairs, given.k, how), search.genomes, run)
+        return PcrSearch(sites, pairs, how, search.regions)
 
     with search.batches(begin) as (found, handles):
         search.writer(handles[0], table).write_all(found)
@@ -150,8 +131,8 @@ def pcr(given: Given) -> None:
         "Also write, as BED, where every position has a primer of allowed length.",
         group=OUTPUT,
     ),
-    algorithm("primer"),
-    *TABLE,
+    options.algorithm("primer"),
+    *options.TABLE,
     examples=(
         "kmatch primer virus.fa genome.fa.gz -k 4 -o primers.bed",
         "kmatch primer virus.fa genome.fa.gz -k 4 --max-length 25 --gc 0.4 0.6",
@@ -179,8 +160,8 @@ def primer(given: Given) -> None:
     from kmatch.search.primer import PrimerOptions, PrimerSearch
 
     target, background = (Genome(path, keep=False) for path in paths)
-    options = given.made(PrimerOptions)
-    begin = partial(PrimerSearch, target, background, given.k, options)
+    how = given.made(PrimerOptions)
+    begin = partial(PrimerSearch, target, background, given.k, how)
     table = Primers((), given.k, given.both_strands)
     search.dress(table)
     with search.batches(begin, given.regions) as (found, handles):
@@ -200,7 +181,7 @@ def primer(given: Given) -> None:
 @command(
     "Guides of a target, and their sites in a genome.",
     Argument("target", f"Where guides are to cut, or GENOME itself. {READ}"),
-    GENOME,
+    options.GENOME,
     Option("-k", NONE, None, "Mismatches of a site; with bulges, differences.", required=True),
     Option(
         *("--pam", "SEQ", None),
@@ -215,9 +196,9 @@ def primer(given: Given) -> None:
     Option("--max-insertions", NONE, None, "Guide letters that a site may lack.", default=0),
     Option("--max-deletions", NONE, None, "Site letters that a guide may lack.", default=0),
     Option("--best", ONE, "all", "Only the N most specific guides, the best first."),
-    regions("guides of TARGET"),
-    *VARIANTS,
-    SCORE,
+    options.regions("guides of TARGET"),
+    *options.VARIANTS,
+    options.SCORE,
     Option(
         "--hits",
         "FILE",
@@ -225,8 +206,8 @@ def primer(given: Given) -> None:
         "Also write the sites, as BED or by its suffix TSV or CSV.",
         group=OUTPUT,
     ),
-    CIRCULAR,
-    *TABLE,
+    options.CIRCULAR,
+    *options.TABLE,
     examples=(
         "kmatch guides virus.fa genome.fa.gz -k 3 --best 10",
         "kmatch guides virus.fa genome.fa.gz -k 4 --max-deletions 1 --hits sites.tsv",
@@ -248,14 +229,14 @@ def guides(given: Given) -> None:
 
     table = Guides((), given.k, "mit" in given.score)
     search.dress(table)
-    form = format_by_name(given.hits, option="--hits") or "bed"
+    form = options.format_by_name(given.hits, option="--hits") or "bed"
     search.aligned = bool(given.hits) and form != "bed"
     search.open_genomes(bool(given.vcf))
     target = Genome(given.target, keep=False)
-    options, where = given.made(GuideOptions), load_regions(given.regions)
+    how, where = given.made(GuideOptions), load_regions(given.regions)
 
     def begin(run: Run) -> GuideSearch:
-        return GuideSearch(target, search.genomes, options, run, where)
+        return GuideSearch(target, search.genomes, how, run, where)
 
     with search.batches(begin, given.hits) as (found, handles):
         if given.hits:
@@ -271,11 +252,13 @@ def guides(given: Given) -> None:
 @command(
     "What primers and probes amplify in many genomes.",
     Argument("assays", f"{OLIGOS} Probes' names end in _P or _PROBE."),
-    Argument("genomes", f"One or more: {GENOME.text}", nargs=-1, required=True),
-    distance("Mismatches allowed in an oligo, or differences with --edit; N% of its letters."),
-    PRODUCT,
-    EDIT,
-    EACH,
+    Argument("genomes", f"One or more: {options.GENOME.text}", nargs=-1, required=True),
+    options.distance(
+        "Mismatches allowed in an oligo, or differences with --edit; N% of its letters."
+    ),
+    options.PRODUCT,
+    options.EDIT,
+    options.EACH,
     *grouped(
         OUTPUT,
         Option("--matrix", "FILE", "none", "Also write the differences, an assay a line."),
@@ -287,17 +270,17 @@ def guides(given: Given) -> None:
             "Names of the genomes that are to be found, a line each.",
             reads=True,
         ),
-        FILE,
+        options.FILE,
         Option(
             *("--format form", ("tsv", "csv"), "what FILE's suffix says, otherwise tsv"),
             "Output format.",
         ),
-        COLUMNS,
+        options.COLUMNS,
         *SALTS,
-        JSON,
+        options.JSON,
     ),
-    CIRCULAR,
-    *RUN,
+    options.CIRCULAR,
+    *options.RUN,
     examples=(
         "kmatch assay pairs.tsv genome.fa.gz --each record -k 3",
         "kmatch assay pairs.tsv virus.fa genome.fa.gz -k 2 --matrix matrix.tsv",
@@ -331,8 +314,8 @@ def assay(given: Given) -> None:
     search.open_genomes(rereads=given.each == "file")
     table = Assays((), pairs, targets)
     search.dress(table)
-    options = given.made(AssayOptions)._replace(salts=given.made(Salts))
-    begin = partial(AssaySearch, pairs, search.genomes, given.k, options)
+    how = given.made(AssayOptions)._replace(salts=given.made(Salts))
+    begin = partial(AssaySearch, pairs, search.genomes, given.k, how)
     with search.batches(begin, given.matrix, given.positions) as (found, handles):
         writer = search.writer(handles[0], table)
         for batch in found:

@@ -13,23 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kmatch.cli import options
 from kmatch.cli.command import Given, Option, check_files, command
 from kmatch.cli.messages import Messages
-from kmatch.cli.options import (
-    BOUNDS,
-    EACH,
-    EXACT,
-    HITS,
-    MISMATCHES,
-    PAMS,
-    PATTERNS,
-    SCORE,
-    TABLES,
-    VARIANTS,
-    algorithm,
-    distance,
-    format_of,
-)
 from kmatch.errors import REPORTS, InputError, counted, listed, warn
 from kmatch.search.query import Query, Run, on_cluster
 
@@ -59,7 +45,7 @@ class Search:
 
     def __init__(self, given: Given, of_hits: bool = False, default: str = "bed") -> None:
         self.given, self.messages = given, Messages(given.quiet, given.verbose)
-        self.form = format_of(given, of_hits, default)
+        self.form = options.format_of(given, of_hits, default)
         self.is_standard = given.output in (None, "-")
         self.rows, self.label = 0, ""
         self.aligned = False
@@ -158,7 +144,7 @@ class Search:
                 table.tsv = tuple(table.known(name.strip()) for name in names)
             except InputError as error:
                 raise click.UsageError(f"--columns: {error}") from error
-        self.aligned = self.form != "bed" and (self.form not in TABLES or table.aligned)
+        self.aligned = self.form != "bed" and (self.form not in options.TABLES or table.aligned)
 
     def conclude(self, found: str, counts: "Counts | None" = None, **more: Any) -> None:
         """Say what was found, in how much, how fast and on which device, and warn of patterns that
@@ -199,12 +185,12 @@ def check_inputs(given: Given, argument: str) -> None:
 
 @command(
     "Every window within k mismatches of a pattern.",
-    *PATTERNS,
-    MISMATCHES,
-    *EXACT,
-    *VARIANTS,
-    algorithm("hamming"),
-    *HITS,
+    *options.PATTERNS,
+    options.MISMATCHES,
+    *options.EXACT,
+    *options.VARIANTS,
+    options.algorithm("hamming"),
+    *options.HITS,
     examples=(
         "kmatch hamming genome.fa.gz -p TATCACCGATTGACCTGAAT -k 3",
         "kmatch hamming genome.fa.gz primers.fa -k 10% -o hits.tsv",
@@ -218,14 +204,14 @@ def hamming(given: Given) -> None:
 
 @command(
     "k mismatches for a panel of equal-length patterns in one pass.",
-    *PATTERNS,
-    MISMATCHES,
-    *PAMS,
-    SCORE,
-    *EXACT,
-    *VARIANTS,
-    algorithm("multi"),
-    *HITS,
+    *options.PATTERNS,
+    options.MISMATCHES,
+    *options.PAMS,
+    options.SCORE,
+    *options.EXACT,
+    *options.VARIANTS,
+    options.algorithm("multi"),
+    *options.HITS,
     examples=(
         "kmatch multi genome.fa.gz guides.txt -k 4",
         "kmatch multi genome.fa.gz guides.txt -k 4 --pam NGG -o hits.tsv",
@@ -243,20 +229,22 @@ def multi(given: Given) -> None:
 
 @command(
     "Every occurrence within k differences of a pattern.",
-    *PATTERNS,
-    distance("Differences (mismatches, insertions, deletions) allowed: N, or N% of a pattern."),
+    *options.PATTERNS,
+    options.distance(
+        "Differences (mismatches, insertions, deletions) allowed: N, or N% of a pattern."
+    ),
     Option(
         *("--report", REPORTS, "minima, beside a PAM ends"),
         "minima: the best of neighbouring ends; ends: every end; loci: the best of overlapping "
         "minima.",
     ),
-    *PAMS,
-    SCORE,
-    *EXACT,
-    *BOUNDS,
-    *VARIANTS,
-    algorithm("edit"),
-    *HITS,
+    *options.PAMS,
+    options.SCORE,
+    *options.EXACT,
+    *options.BOUNDS,
+    *options.VARIANTS,
+    options.algorithm("edit"),
+    *options.HITS,
     examples=(
         "kmatch edit genome.fa.gz -p TATCACCGATTGACCTGAAT -k 2 --format view",
         "kmatch edit genome.fa.gz guides.txt -k 4 --pam NGG -o hits.tsv",
@@ -273,11 +261,11 @@ def edit(given: Given) -> None:
 
 @command(
     "The closest occurrences of each pattern.",
-    *PATTERNS,
-    *EXACT,
-    EACH,
-    algorithm("best"),
-    *HITS,
+    *options.PATTERNS,
+    *options.EXACT,
+    options.EACH,
+    options.algorithm("best"),
+    *options.HITS,
     examples=(
         "kmatch best genome.fa.gz -p TATCACCGATTGACCTGAAT",
         "kmatch best genome.fa.gz primers.fa --limit 1 -o closest.tsv",

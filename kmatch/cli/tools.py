@@ -10,6 +10,7 @@ from itertools import product
 
 import click
 
+from kmatch.cli import options
 from kmatch.cli.command import (
     COMPLETE,
     OUTPUT,
@@ -22,17 +23,7 @@ from kmatch.cli.command import (
     grouped,
 )
 from kmatch.cli.messages import Messages
-from kmatch.cli.options import (
-    DEBUG,
-    DEVICE,
-    ONE,
-    QUIET,
-    READ,
-    THREADS,
-    VERBOSE,
-    Count,
-    Number,
-)
+from kmatch.cli.options import ONE, READ, Count, Number
 from kmatch.pictures import FORMATS
 from kmatch.published.registry import CITED
 
@@ -57,10 +48,10 @@ in one or two groups."""
         "Write to FILE, whole or not at all.",
         group=OUTPUT,
     ),
-    THREADS,
-    QUIET,
-    VERBOSE,
-    DEBUG,
+    options.THREADS,
+    options.QUIET,
+    options.VERBOSE,
+    options.DEBUG,
     examples=(
         "kmatch pack genome.fa.gz",
         "kmatch hamming genome.fa.gz.kmatch -p TATCACCGATTGACCTGAAT -k 3",
@@ -111,7 +102,7 @@ def pack(given: Given) -> None:
         "The genome, for the lengths of its records.",
         reads=True,
     ),
-    DEBUG,
+    options.DEBUG,
     examples=("kmatch plot hits.tsv -o hits.png",),
     finds="What to draw",
 )
@@ -165,13 +156,13 @@ def plot(given: Given) -> None:
         OUTPUT,
         Option("--json", "FILE", "none", "Also write the figures to FILE, table by table."),
     ),
-    DEVICE,
+    options.DEVICE,
     *grouped(
         RUNNING,
         Option("-t --threads", ONE, "all cores", "CPU threads of the engine."),
         Option("-q --quiet", bool, None, "No line on what is measured."),
     ),
-    DEBUG,
+    options.DEBUG,
     examples=("kmatch bench hamming edit --genome genome.fa.gz",),
     finds="What to measure",
 )
@@ -240,7 +231,7 @@ def _sizes(names: str, default: int, text: str) -> Option:
         ),
         Option(*("-o --output", "FILE", "standard output"), "Write to FILE, whole or not at all."),
     ),
-    DEBUG,
+    options.DEBUG,
     examples=("kmatch model -n 4096 -m 128 -m 256",),
     finds="What to simulate",
 )
@@ -290,7 +281,7 @@ def _aligned(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     "Versions, devices and folders.",
     Option("--short", bool, None, "Versions only, at once."),
     Option("--compile ahead", bool, None, "Compile all kernels now, not at the first searches."),
-    DEBUG,
+    options.DEBUG,
     examples=("kmatch info",),
     finds="What to show",
 )
