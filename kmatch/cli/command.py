@@ -90,11 +90,14 @@ class Given(SimpleNamespace):
     """The values of a command's options and arguments, by name.
 
     inputs: (what takes it, path) of all that is read; outputs: paths by the options that take them,
-    `-` for standard output.
+    `-` for standard output. Some commands do not have the others.
     """
 
     inputs: Sequence[tuple[str, str]]
     outputs: Mapping[str, str]
+    annotate: str | None = None
+    score: Sequence[str] = ()
+    vcf: str | None = None
 
     def made(self, kind: type[Fields]) -> Fields:
         """A NamedTuple of those that its fields name; other fields keep their defaults."""

@@ -302,8 +302,8 @@ def format_of(given: Given, of_hits: bool = False, default: str = "bed") -> str:
     of_hits: whether the formats of hits are known too. Raises UsageError for a file whose suffix
     names no format, and for columns that a format has not.
     """
-    vcf = of_hits and getattr(given, "vcf", None)
-    asked = (name for name in ("columns", "annotate", "score") if getattr(given, name, None))
+    vcf = of_hits and given.vcf
+    asked = (name for name in ("columns", "annotate", "score") if getattr(given, name))
     option = next(asked, None)
     default = "tsv" if option or vcf else default
     form = given.form or format_by_name(given.output, of_hits) or default

@@ -295,7 +295,6 @@ def assay(given: Given) -> None:
     """
     from kmatch.sequences.files import is_list, read_list, read_names
 
-    given.annotate = None
     search = Search(given, default="tsv")
     if search.form == "bed":
         raise click.UsageError("assay writes TSV and CSV, as not every row has a place")

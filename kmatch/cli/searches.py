@@ -6,8 +6,9 @@ import re
 import shutil
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +96,7 @@ class Search:
         messages, given = self.messages, self.given
         several = self.genomes is not None and self.genomes.named
         run = given.made(Run)._replace(aligned=self.aligned)
-        if getattr(given, "vcf", None):
+        if given.vcf:
             from kmatch.sequences.variants import Variants
 
             run = run._replace(variants=given.made(Variants))
@@ -293,10 +294,9 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
             )
     search = Search(given, of_hits=True)
     panel = _panel(given)
-    search.open_genomes(rereads or bool(getattr(given, "vcf", None)), panel)
+    search.open_genomes(rereads or bool(given.vcf), panel)
     from kmatch.results.limit import Counts, limited
-    from kmatch.results.table import FLANKS, Hits
-    from kmatch.results.table import VARIANTS as MADE
+    from kmatch.results.table import FLANKS, VARIANTS, Hits
     from kmatch.search.panel import pattern_distances
     from kmatch.search.rules import check_pam, make_scorer
     from kmatch.search.search import begin_search
@@ -307,25 +307,23 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     counts = Counts(panel, None if each is None else int(each.max()))
     shares = each if isinstance(query.k, str) else None
     table = Hits((), panel, search.genomes, query.pam_side == "5p", shares)
-    table.threads, scores = given.threads, getattr(given, "score", ())
+    table.threads, scores = given.threads, given.score
     scorer = make_scorer(query) if scores else None
     table.add(scores)
-    search.dress(table, MADE if getattr(given, "vcf", None) else ())
+    search.dress(table, VARIANTS if given.vcf else ())
     summed = given.summary or given.summary_only
     if scorer and summed:
         counts.scores = scorer.specificities(scores)
     search.aligned = (search.aligned and not given.summary_only) or bool(scores)
     begin = partial(begin_search, query, search.genomes, regions=search.regions)
-    with ExitStack() as stack, search.batches(begin, given.summary) as (found, handles):
+    with search.batches(begin, given.summary) as (found, handles):
         if search.form == "view" or not set(FLANKS).isdisjoint(table.tsv):
-            _look_around(table, search, stack)
-        writer = None if given.summary_only else search.writer(handles[0], table)
+            _look_around(table, search)
         hits = _counted(scorer.scored(found, scores) if scorer else found, counts)
-        for batch in limited(hits, panel, given.limit):
-            if writer:
-                writer.write(batch)
-        if writer:
-            writer.finish()
+        if given.summary_only:
+            deque(hits, maxlen=0)
+        else:
+            search.writer(handles[0], table).write_all(limited(hits, panel, given.limit))
         if summed:
             counts.write(handles[-1])
     some = int(counts.hits.any(axis=1).sum())
@@ -361,7 +359,7 @@ def _counted(batches: "Iterable[HitBatch]", counts: "Counts") -> "Iterator[HitBa
         yield batch
 
 
-def _look_around(hits: "Hits", search: Search, stack: ExitStack) -> None:
+def _look_around(hits: "Hits", search: Search) -> None:
     """Have lines for eyes made for the screen on which they are shown, if there is one, with
     letters around hits, if the genomes can be read beside the search."""
     if search.is_standard and sys.stdout is not None and sys.stdout.isatty():
@@ -371,6 +369,5 @@ def _look_around(hits: "Hits", search: Search, stack: ExitStack) -> None:
         from kmatch.search.alignments import BESIDE, GenomeTexts
 
         # As long as an occurrence, a PAM and letters around them can be.
-        texts = GenomeTexts(search.genomes, 2 * int(hits.patterns.lengths.max()) + BESIDE)
-        stack.callback(texts.close)
-        hits.letters = texts.letters
+        reach = 2 * int(hits.patterns.lengths.max()) + BESIDE
+        hits.letters = GenomeTexts(search.genomes, reach).letters
