@@ -32,7 +32,7 @@ NINE = ["AATGGAATG", "AAAAAAAAA", "TTCCATTCC", "AATGGNATG"]
         ("hamming", {}),
         ("multi", {"way": "lookup"}),
         ("edit", {"way": "scan"}),
-        ("multi", {"pam": "N", "way": "sites"}),
+        ("multi", {"pam": "N", "way": "lookup"}),
     ],
 )
 def test_rows_scanned_do_not_grow_with_the_hits(problem, options, monkeypatch):

@@ -16,7 +16,6 @@ from kmatch.errors import DeviceError
 from kmatch.genome import as_genomes
 from kmatch.search.query import Query
 from kmatch.search.search import begin_search
-from kmatch.search.trial import DifferenceScans
 from kmatch.sequences.patterns import load_patterns
 
 HUMAN, COLI = 3_100_000_000, 4_600_000
@@ -28,18 +27,10 @@ def test_rules():
 
     assert [device(COLI, 1), device(HUMAN, 1), device(HUMAN, 64)] == ["cpu", "cpu", "cuda"]
     assert device(None, 1) == "cuda" and ways.work_of(9, np.array([3, 4]), "-") == 63
-    for arguments, way in (
-        (("cpu", 10_000, 24, 3, 0), "lookup"),
-        (("cpu", 10_000, 23, 3, 0), "scan"),
-        (("cuda", 10_000, 24, 3, 0), "scan"),
-        (("cpu", 1_000, 20, 3, 1), "sites"),
-        (("cuda", 1_000, 20, 3, 1), "scan"),
-        (("cuda", 1, 20, 3, 2), "sites"),
-    ):
-        assert ways.window_way(*arguments) == way
     lengths, limits = np.array([20, 20, 100, 100]), np.array([1, 2, 5, 10])
     assert ways.filter_pays(lengths, limits, 0.25).tolist() == [True, False, True, False]
-    assert ways.try_lookup("cpu", 50, 4, 1) and not ways.try_lookup("cuda", 1_000, 2, 1)
+    assert ways.try_lookup(50, 4, 1, False) and not ways.try_lookup(50, 4, 0, True)
+    assert ways.try_lookup(1_000, 3, 0, True) and not ways.try_lookup(1_000, 3, 0, False)
 
 
 @pytest.fixture
@@ -96,6 +87,7 @@ def unscanned(monkeypatch):
     """Nothing is scanned, however many candidates there are."""
     monkeypatch.setattr(ways, "SHARE", 1e-9)
     monkeypatch.setattr(CpuEngine, "start_edit", None)
+    monkeypatch.setattr(CpuEngine, "start_scan", None)
 
 
 CASES = [
@@ -110,23 +102,29 @@ CASES = [
     ([13], 0, {"strand": "+"}),
     ([16], 3, {"exact_3p": 4}),
     ([16], 3, {"max_insertions": 0, "strand": "+"}),
+    ([20], 4, {"find": search_panel, "pam": "NGG"}),
+    ([64], 3, {"find": search_panel, "pam": ["NGG", "NAG"], "exact_3p": 1}),
+    ([24], 6, {"find": search_panel, "pam": "TTTV", "pam_side": "5p"}),
+    ([13], 1, {"find": search_panel, "exact_5p": 5}),
 ]
 
 
 @pytest.mark.parametrize(("lengths", "k", "options"), CASES)
 def test_look_ups_find_what_a_scan_finds(lengths, k, options, request):
     rng, panel, parts = np.random.default_rng(k), [], ["N" * 9 + "NACNGGT"]
+    options = {"find": edit} | options
+    find = options.pop("find")
     for number in range(60):
         panel.append(random_letters(lengths[number % len(lengths)], seed=number))
         site = "TTTC" + edited(rng, panel[-1], number % (k + 1)) + "CGG"
         site = naive.reverse_complement(site) if number % 2 else site
         parts += [random_letters(300, seed=100 + number), site]
     records = [("one", "".join(parts[:70])), ("none", ""), ("two", "".join([*parts[70:], "ACCN"]))]
-    expected = aligned(edit(records, panel, k, **options, way="scan"))
-    assert len(expected) > 20
+    expected = aligned(find(records, panel, k, **options, way="scan"))
+    assert len(expected) > 10
     request.getfixturevalue("unscanned")
     for more in ({}, {"chunk_length": 3_000, "threads": 2}):
-        assert aligned(edit(records, panel, k, **options, **more, way="lookup")) == expected
+        assert aligned(find(records, panel, k, **options, **more, way="lookup")) == expected
 
 
 @pytest.mark.parametrize("panel", [["ACGTN"], ["N" * 20, "ACGTACGTAC"], [random_letters(70)]])
@@ -161,29 +159,24 @@ def test_a_scan_takes_over_where_repeats_have_too_many_candidates(problem, optio
     assert expected and 1 <= scans <= 2 < len(started)  # of five chunks
 
 
-@pytest.mark.parametrize("slow", ["_look_up", "_scan_beside"])
+@pytest.mark.parametrize("slow", ["start_lookup", "start_edit"])
 def test_what_takes_longer_in_a_trial_is_not_chosen(slow, monkeypatch):
     panel = [random_letters(20, seed=number) for number in range(60)]
     text = random_letters(3_000, seed=1)
     records = [("one", text + panel[0] + "AGG" + text)]
     expected = aligned(edit(records, panel, 3, pam="NGG", way="scan"))
-    clock, started, run = [0.0], [], getattr(DifferenceScans, slow)
-
-    def slowly(self, *arguments):
-        clock[0] += 1.0
-        return run(self, *arguments)
-
+    clock, started = [0.0], []
     monkeypatch.setattr(ways, "TRIAL", 1_000)
     monkeypatch.setattr("kmatch.search.trial.thread_time", lambda: clock[0])
-    monkeypatch.setattr(DifferenceScans, slow, slowly)
     for name in ("start_edit", "start_lookup"):
         make = getattr(CpuEngine, name)
 
         def spy(*arguments, name=name, make=make):
             started.append(name)
+            clock[0] += name == slow
             return make(*arguments)
 
         monkeypatch.setattr(CpuEngine, name, spy)
     assert aligned(edit(records, panel, 3, pam="NGG", chunk_length=2_000)) == expected != []
-    other = "start_edit" if slow == "_look_up" else "start_lookup"
-    assert set(started[-3:]) == {other} and {"start_edit"} < {*started, "none"}
+    other = "start_edit" if slow == "start_lookup" else "start_lookup"
+    assert set(started[-3:]) == {other} and "start_edit" in started

@@ -92,9 +92,8 @@ class Layout:
     length: positions that a chunk owns in a search for mismatches; query_positions: the most of
     them times queries; reading_length: positions that it owns in a search for differences;
     reading_halos: the least of them in halos, unless that is more than `most`; words, least_words:
-    in a row of a large chunk, and of a small one; site_letters: letters of the windows beside a PAM
-    that are compared at a time; reading_words: words in every row of a search for differences, None
-    for any number.
+    in a row of a large chunk, and of a small one; reading_words: words in every row of a search for
+    differences, None for any number.
     """
 
     length: int = 1 << 23
@@ -104,7 +103,6 @@ class Layout:
     most: int = 1 << 62
     words: int = 16
     least_words: int = 1
-    site_letters: int = 1 << 23
     reading_words: int | None = 8  # one vector of the recurrence, whatever the processor's are
 
     def shared_by(self, threads: int) -> "Layout":

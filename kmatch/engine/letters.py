@@ -97,7 +97,7 @@ def read_windows(work, text, letters, positions, minus, bounds, compared, window
     planes; positions: int64[n], where the windows start; minus: uint8[n], 1 reads the reverse
     complement; bounds: int64[n+1], where each is among `windows`, uint8, filled here; compared:
     (masks, begins, ops), the masks of patterns, where that of each window begins, int64[n], and the
-    columns of the alignments, uint8, filled here; masks and ops are empty to compare none.
+    columns of the alignments, uint8, filled here.
     """
     masks, begins, ops = compared
     slab = next_item(work)
@@ -114,7 +114,6 @@ def read_windows(work, text, letters, positions, minus, bounds, compared, window
                     window[j] = letters[positions[i] + (last - j if back else j)]
             for j in range(last + 1):
                 mask = COMPLEMENT[window[j]] if back else window[j]
-                if len(columns):
-                    columns[j] = MATCH if mask & pattern[j] else MISMATCH
+                columns[j] = MATCH if mask & pattern[j] else MISMATCH
                 window[j] = LETTERS[mask]
         slab = next_item(work)

@@ -1,8 +1,7 @@
 """Which way a search goes, and on which device: constant rules that were measured on real DNA.
 
-A scan compares everything. On a CPU exact pieces can be looked up instead (`lookup`), the sites of
-a PAM found first (`sites`), or what holds a piece exactly (`filter`). A choice never changes the
-output.
+A scan compares everything. On a CPU pieces can be looked up instead (`lookup`), or what holds a
+piece exactly found first (`filter`). A choice never changes the output.
 """
 
 import numpy as np
@@ -10,14 +9,10 @@ import numpy as np
 from kmatch.arrays import Bools, Longs
 
 GPU_PAYS = 10**12  # comparisons of letters from which on a GPU is worth its start
-MANY_PATTERNS = 10_000  # from which on windows are looked up,
-LETTERS = 6  # where a piece has so many letters at least
-LONGEST = 64  # letters of a window that can be looked up
-MANY_GUIDES = 1_000  # from which on the sites of a PAM are found first
 FEW_SURVIVORS = 1e-5  # at a position, with which a filter is faster than a scan for differences
-TRIED_BESIDE = 50  # patterns beside a PAM from which on look-ups for differences are tried,
+TRIED_BESIDE = 50  # patterns beside a PAM from which on look-ups are tried,
 TRIED = 1_000  # and without a PAM,
-TRIED_K = 2  # up to so many differences
+TRIED_K = 2  # there up to so many differences
 TRIAL = 1 << 16  # positions that are then searched both ways
 SHARE = 128  # patterns that are scanned in the time that one candidate of a look-up takes, about
 RARE = 4096  # positions for each of which a filter may have a survivor
@@ -40,15 +35,6 @@ def device_for(work: int | None) -> tuple[str, str]:
     return "cuda", f"{work:.2g} letters to compare"
 
 
-def window_way(device: str, patterns: int, length: int, k: int, pams: int) -> str:
-    """`scan`, `lookup` or `sites` for patterns of one length beside so many PAMs; device: `cpu` or
-    `cuda`."""
-    if pams:
-        return "sites" if pams > 1 or (device == "cpu" and patterns >= MANY_GUIDES) else "scan"
-    pays = patterns >= MANY_PATTERNS and LETTERS * (k + 1) <= length <= LONGEST
-    return "lookup" if device == "cpu" and pays else "scan"
-
-
 def filter_pays(lengths: Longs, limits: Longs, alike: float) -> Bools:
     """Whether a filter is faster than a scan for differences, for each query, bool[Q].
 
@@ -59,10 +45,9 @@ def filter_pays(lengths: Longs, limits: Longs, alike: float) -> Bools:
     return pays
 
 
-def try_lookup(device: str, patterns: int, k: int, pams: int) -> bool:
-    """Whether a trial decides between a look-up and another way for differences."""
-    many = patterns >= TRIED_BESIDE if pams else patterns >= TRIED and k <= TRIED_K
-    return device == "cpu" and many
+def try_lookup(patterns: int, k: int, pams: int, gapless: bool) -> bool:
+    """Whether a trial decides between a look-up and a scan, of mismatches alone if gapless."""
+    return patterns >= (TRIED_BESIDE if pams else TRIED) and (pams > 0 or gapless or k <= TRIED_K)
 
 
 def most_candidates(positions: int, queries: int) -> int:

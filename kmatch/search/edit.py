@@ -9,12 +9,13 @@ that some letters before each chunk are kept. So are those of plateaus that go o
 
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs, Table, Triple, bounds_of, gather, order_of
 from kmatch.engine.codes import Coding
-from kmatch.engine.engine import Engine
+from kmatch.engine.engine import Engine, Scan
 from kmatch.engine.queries import DifferenceQuery
 from kmatch.engine.types import Columns, Constraints, Ends, Texts, View
 from kmatch.engine.ways import work_of
@@ -32,10 +33,13 @@ from kmatch.search.regions import Regions
 from kmatch.search.rules import checked_rules, difference_search
 from kmatch.search.scan import Scanner, ahead, code_batches, codes_ahead, rows_at_once
 from kmatch.search.search import Search, by_record
-from kmatch.search.trial import DifferenceScans, keep_ends
+from kmatch.search.trial import Scans
 from kmatch.sequences.circles import Circles
 
 read_view = entry("kmatch.engine.trace:read_view", tuple[View, int, int, int, Bytes])
+keep_ends = entry(
+    "kmatch.engine.trace:keep_ends", tuple[Longs, View, DifferenceQuery, Constraints, Ends]
+)
 trace = entry(
     "kmatch.engine.trace:trace",
     tuple[Longs, View, DifferenceQuery, Constraints, Ends, Triple, tuple[Longs, Bytes, Bytes]],
@@ -103,11 +107,17 @@ class EditSearch(Search[HitBatch]):
         self._bound = bool(self._rules.pams) or self._rules.bind_alignments  # rules decide of ends
         self._backward = self._query.reading.backward != 0
         self._scanner = Scanner(engine, self._coding)
-        self._scans = DifferenceScans(engine, self._query, self._constraints, run.way)
+        search = self._query, self._constraints
+        self._scans = Scans(engine, self._scan, search, run.way)
         longest, gap = int(lengths.max()) + reach, max(k + 1, reach)
         self._most = longest + k  # letters of an occurrence
         plan = plan_reading(longest, k, gap, engine.layout)
         self._chunking = Chunking(plan, engine, engine.layout.reading_words)
+
+    def _scan(self, chunk: PackedChunk, engine: Any, capacity: int) -> Scan:
+        text = chunk.text(self._query.reading.masks, engine)
+        scan: Scan = engine.start_edit(text, self._query, self.run.way, capacity)
+        return scan
 
     def _find(self, genome: Genome) -> Iterable[HitBatch]:
         circular = self.genomes.circular

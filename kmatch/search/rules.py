@@ -52,17 +52,13 @@ class Pam:
             patterns.begins + len(self) * np.arange(len(patterns.begins)),
         )
 
-    def site(self, length: int, minus: int) -> tuple[Bytes, Ints]:
-        """The masks of the PAM beside windows of `length` letters, along the forward strand, and
-        how far each is from where window and PAM start."""
-        masks = self.beside(np.zeros(length, np.uint8), self.masks)
+    def site(self, minus: int, length: int) -> tuple[Bytes, Ints]:
+        """The masks of the PAM in a window of so many letters that holds it at an end, along the
+        forward strand, and how far each is from the window's start."""
+        masks = self.beside(np.zeros(length - len(self), np.uint8), self.masks)
         masks = reverse_complement(masks) if minus else masks
         shifts = np.flatnonzero(masks)
         return masks[shifts], shifts.astype(np.int32)
-
-    def skipped(self, minus: Any) -> Any:
-        """Letters of the PAM before the pattern's window, on the forward strand."""
-        return np.where(minus == self.leads, 0, len(self))
 
 
 def load_pams(given: str | Sequence[str] | None, side: str) -> list[Pam]:

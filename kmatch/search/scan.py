@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from kmatch.arrays import Longs, distinct
-from kmatch.engine.codes import Coding, Found
-from kmatch.engine.engine import Engine, Scan, UnderWay
+from kmatch.engine.codes import Coding
+from kmatch.engine.engine import Engine, Scan
 from kmatch.threads import run_ahead
 
 CAPACITY: int | None = None  # hit codes of a scan, None for the engine's own; tests make it tiny
@@ -98,16 +98,6 @@ class Scanner:
         begins, ends = [0, *cuts], [*cuts, chunk.length]
         for begin, end in zip(begins, ends, strict=True):
             yield chunk.part(int(begin), int(end), self._engine)
-
-
-def or_scan(lookup: Scan, scan: Callable[[], Scan]) -> Scan:
-    """A look-up of a chunk, and the scan that takes over where it gives the chunk up."""
-
-    def found() -> Found:
-        found = lookup.found()
-        return found if found.share else scan().found()
-
-    return UnderWay(found, lookup.stop)
 
 
 def codes_ahead(found: Generator[tuple[Item, Longs]], threads: int) -> Iterator[tuple[Item, Longs]]:

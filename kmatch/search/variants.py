@@ -20,7 +20,6 @@ from kmatch.arrays import (
     ranked,
 )
 from kmatch.engine.types import LETTERS
-from kmatch.engine.ways import MANY_GUIDES
 from kmatch.errors import InputError, warn
 from kmatch.genome import Genome, Genomes
 from kmatch.published.registry import ENGINE
@@ -180,8 +179,7 @@ class VariantSearch:
         genomes = Genomes([Genome.of_stretches("windows of variants", [stretch])], named=False)
         run = self._search.run._replace(aligned=aligned, cluster=None)
         if united:  # where one base a letter cannot be looked up
-            way = "sites" if len(query.patterns) >= MANY_GUIDES else "scan"
-            run = run._replace(algorithm=ENGINE, way=way)
+            run = run._replace(algorithm=ENGINE, way="scan")
         search = begin_search(query, genomes, run)
         search.engine.united = united
         return joined([no_hits(), *search])

@@ -48,14 +48,13 @@ PATCHES = {
     "candidates": (((ways, "SHARE"),), (1 << 40,)),
     "filtered": (((ways, "FEW_SURVIVORS"),), (1e9,)),
     "survivors": (((ways, "RARE"),), (1, 1 << 40)),
-    "looked up": (((ways, "MANY_PATTERNS"), (ways, "LETTERS"), (ways, "MANY_GUIDES")), (1,)),
     "layout": (
         ((engine, "LAYOUT"),),
         (
             {"length": 5, "reading_length": 13, "reading_halos": 0, "words": 1},
             {"length": 64, "reading_length": 65, "reading_halos": 0, "words": 2},
-            {"length": 100, "reading_length": 100, "reading_halos": 1, "site_letters": 70},
-            {"length": 333, "reading_length": 400, "site_letters": 1},
+            {"length": 100, "reading_length": 100, "reading_halos": 1},
+            {"length": 333, "reading_length": 400},
         ),
     ),
 }

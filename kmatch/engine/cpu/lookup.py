@@ -335,7 +335,6 @@ def scan_lookup(work, text, view, pams, sizes, strands, seeds, left, buffer):
     buffer: HitBuffer, receives the codes.
     """
     halo = text.plane_words // text.words - text.rows
-    lead = seeds.gapless - 1 if seeds.gapless else halo  # positions that are not owned
     patterns, shown = len(seeds.low), view.shown
     slot = new_slot()
     writer = new_writer(buffer, slot, len(strands) * patterns, seeds.k)
@@ -347,7 +346,10 @@ def scan_lookup(work, text, view, pams, sizes, strands, seeds, left, buffer):
         _fill_bits(view.letters[:shown], first - MARGIN, bits)
         for number in range(len(strands)):
             strand = strands[number, 0], strands[number, 1]
-            before = 0 if strand[1] else lead
+            # Positions that are not owned, as the window or an alignment would begin before them.
+            before = 0 if strand[1] else halo
+            if seeds.gapless:
+                before = pams.shape[2] if strand[1] else seeds.gapless - 1
             last = min(first + SPAN, before + shown - halo)
             span = (max(first, before), last, shown)
             count = _read_windows(bits, span, strand, pams, sizes, windows)

@@ -7,14 +7,15 @@ is two bits, a low and a high one: A 00, C 01, G 10, T 11. Up to 64 letters are 
 for a text: the low bits, the high bits, and which letters are none of the four.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from itertools import pairwise
 from math import factorial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kmatch.arrays import Bools, Bytes, Ints, Longs, Table, Words, bounds_of, distinct
+from kmatch.arrays import Bytes, Ints, Longs, Table, Words, bounds_of, distinct
 from kmatch.engine.queries import DifferenceQuery
 from kmatch.engine.types import COMPLEMENT, Constraints
 
@@ -32,11 +33,12 @@ SINGLE = np.array([1, 2, 4, 8], np.uint8)  # masks of one base
 
 class Piece(NamedTuple):
     """offset: letters between the anchor and the piece; size: of its letters that are looked up;
-    errors: differences that it may have."""
+    errors: differences that it may have; gapless: whether these are mismatches alone."""
 
     offset: int
     size: int
     errors: int
+    gapless: bool
 
 
 class Seeds(NamedTuple):
@@ -84,9 +86,11 @@ class Lookup(NamedTuple):
     tables: Callable[[], Tables]
 
 
-def plan_lookup(query: DifferenceQuery, constraints: Constraints) -> Lookup | None:
+def plan_lookup(
+    query: DifferenceQuery, constraints: Constraints, gapless: bool = False
+) -> Lookup | None:
     """How queries are looked up beside their PAMs, or everywhere where there is none; None where
-    they cannot be."""
+    they cannot be. gapless: for mismatches alone, of one length."""
     reading, k = query.reading, query.k
     minus = distinct(constraints.minus)
     first = [int(np.argmax(constraints.minus == each)) for each in minus]
@@ -98,81 +102,70 @@ def plan_lookup(query: DifferenceQuery, constraints: Constraints) -> Lookup | No
     masks = reading.bases[reading.letters[: begins[-1]]]
     masks = masks if reading.backward[0] else COMPLEMENT[masks]
     lengths, limits = np.diff(begins), query.limits[:count]
-    fits = constraints.pams.shape[2] <= WIDEST and int(lengths.max()) + k <= 64
+    longest = int(lengths.max())
+    fits = constraints.pams.shape[2] <= WIDEST and longest + (0 if gapless else k) <= 64
     if not fits or not np.isin(masks, SINGLE).all():
         return None
-    pieces = find_pieces(int(lengths.min()), k, count)
+    pieces = find_pieces(int(lengths.min()), k, count, gapless)
     if pieces is None:
         return None
 
     def tables() -> Tables:
         listed = _list_pieces(masks, begins, pieces, k)
         seeds = Seeds(*listed, lengths, limits, k)
+        if gapless:
+            offset = np.arange(64)
+            exact = (offset < constraints.near) | (offset >= longest - constraints.far)
+            bits = np.packbits(exact, bitorder="little").view(np.uint64)[0]
+            seeds = seeds._replace(gapless=longest, exact=bits)
         return Tables(constraints.pams, constraints.sizes, strands, seeds)
 
     return Lookup(_entries(pieces, count) * ENTRY, tables)
 
 
-def window_tables(masks: Bytes, exact: Bools, k: int, strands: Sequence[int]) -> Tables:
-    """The Tables for windows within k mismatches of P patterns of A, C, G and T.
-
-    masks: uint8[P, m]; exact: bool[m], the letters that must match; strands: 0 for `+`, 1 for `-`,
-    of which each has its queries behind those of the one before.
-    """
-    count, length = masks.shape
-    most = min(LOOKED_UP, int(np.log2(count + 1)) // 2 + 2)  # codes, about as many as patterns
-    pieces = [piece._replace(size=min(piece.size, most)) for piece in _cut(length, k, k + 1)]
-    begins = length * np.arange(count + 1)
-    listed = _list_pieces(masks[:, ::-1].reshape(-1), begins, pieces, 0)
-    bits = np.packbits(np.pad(exact, (0, 64 - length)), bitorder="little").view(np.uint64)
-    each = np.diff(begins), np.full(count, k), k
-    seeds = Seeds(*listed, *each, length, bits[0])
-    both = np.array([(minus, 1 - minus) for minus in strands], np.int64)
-    return Tables(np.zeros((2, 0, 0), np.uint8), np.zeros(0, np.int64), both, seeds)
-
-
-def find_pieces(shortest: int, k: int, patterns: int) -> list[Piece] | None:
+def find_pieces(shortest: int, k: int, patterns: int, gapless: bool) -> list[Piece] | None:
     """Pieces that are looked up whole, or nearly so, None where all tables would be too large.
 
     shortest: letters of the shortest pattern.
     """
     counts = range(-(-(k + 1) // (MOST_ERRORS + 1)), min(k + 1, shortest) + 1)
     for count in sorted(counts, key=lambda count: abs(count - -(-shortest // LOOKED_UP))):
-        pieces = _cut(shortest, k, count)
+        pieces = _cut(shortest, k, count, gapless)
         lookups = sum(len(_shifts(piece, k)) for piece in pieces)
         if lookups <= MOST_LOOKUPS and _entries(pieces, patterns) <= MOST_ENTRIES:
             return pieces
     return None
 
 
-def _cut(length: int, k: int, count: int) -> list[Piece]:
+def _cut(length: int, k: int, count: int, gapless: bool) -> list[Piece]:
     """Pieces of nearly equal length, among which k + 1 is shared out."""
     bounds = [length * i // count for i in range(count + 1)]
-    return [
-        Piece(bounds[i], min(bounds[i + 1] - bounds[i], LOOKED_UP), (k + count - i) // count - 1)
-        for i in range(count)
-    ]
+    sizes = [min(end - begin, LOOKED_UP) for begin, end in pairwise(bounds)]
+    errors = [(k + count - i) // count - 1 for i in range(count)]
+    return [Piece(*each, gapless) for each in zip(bounds[:-1], sizes, errors, strict=True)]
 
 
-def _shifts(piece: Piece, reach: int) -> range:
-    """How far differences may move a piece, if by `reach` at the most."""
-    far = reach if piece.offset else 0
+def _shifts(piece: Piece, k: int) -> range:
+    """How far k differences may move a piece."""
+    far = k if piece.offset and not piece.gapless else 0
     return range(-min(far, piece.offset), far + 1)
 
 
 def _entries(pieces: list[Piece], patterns: int) -> int:
     """How many entries the tables of so many patterns have, about, and not many more."""
-    each = ((8 * piece.size) ** piece.errors // factorial(piece.errors) for piece in pieces)
-    return patterns * sum(each)
+    count = 0
+    for _, size, errors, gapless in pieces:
+        count += patterns * ((3 if gapless else 8) * size) ** errors // factorial(errors)
+    return count
 
 
 def _list_pieces(
-    masks: Bytes, begins: Longs, pieces: list[Piece], reach: int
+    masks: Bytes, begins: Longs, pieces: list[Piece], k: int
 ) -> tuple[Longs, Ints, Words, Ints, Words, Words]:
     """The lookups, starts, present, entries, low and high of Seeds.
 
     masks: uint8[L], letters of patterns side by side, from the far end to the anchor; begins:
-    int64[P+1]; reach: how far differences may move a piece.
+    int64[P+1].
     """
     low, high = _words(CODE_OF[masks], begins)
     lookups: list[tuple[int, ...]] = []
@@ -180,12 +173,12 @@ def _list_pieces(
     entries: list[Ints] = []
     filled = codes = 0
     for piece in pieces:
-        offset, size, errors = piece
-        for shift in _shifts(piece, reach):
-            lookups.append((offset + shift, size, codes, min(reach - abs(shift), errors)))
+        offset, size, _, _ = piece
+        for shift in _shifts(piece, k):
+            lookups.append((offset + shift, size, codes, min(k - abs(shift), piece.errors)))
         mask = np.uint64((1 << size) - 1)
         lows, highs = (each >> np.uint64(offset) & mask for each in (low, high))
-        begin, found = _table((lows | highs << np.uint64(size)).astype(np.int64), size, errors)
+        begin, found = _table((lows | highs << np.uint64(size)).astype(np.int64), piece)
         starts.append(begin + filled)
         entries.append(found)
         filled, codes = filled + len(found), codes + len(begin)
@@ -207,17 +200,18 @@ def _words(codes: Bytes, begins: Longs) -> tuple[Words, Words]:
     return low.copy(), high.copy()
 
 
-def _table(codes: Longs, size: int, errors: int) -> tuple[Longs, Ints]:
+def _table(codes: Longs, piece: Piece) -> tuple[Longs, Ints]:
     """Where the entries of each code begin, int64[4^size + 1], and the entries by code.
 
     codes: int64[P], the letters of a piece of each pattern.
     """
+    _, size, errors, gapless = piece
     listed, block = [], BLOCK >> 2 * errors
     for first in range(0, len(codes), block):
         part = codes[first : first + block]
         levels = [np.sort(np.arange(len(part)) << 2 * size | part).astype(np.uint32)]
         for _ in range(errors):
-            levels.append(_neighbours(levels[-1], size))
+            levels.append(_neighbours(levels[-1], size, gapless))
         found = levels[-1].astype(np.int64)
         differences = np.full(len(found), errors)
         for number in reversed(range(errors)):
@@ -229,17 +223,19 @@ def _table(codes: Longs, size: int, errors: int) -> tuple[Longs, Ints]:
     return starts, every.astype(np.int32)
 
 
-def _neighbours(codes: NDArray[np.uint32], size: int) -> NDArray[np.uint32]:
+def _neighbours(codes: NDArray[np.uint32], size: int, gapless: bool) -> NDArray[np.uint32]:
     """The texts, distinct and sorted, that begin with one of some others but for one difference at
     most; any letter follows where one is left out. Bits in front of a code stay."""
     one, both = np.uint32(1), 1 | 1 << size  # the two bits of the first letter
     letters = np.array([[0], [1], [1 << size], [both]], np.uint32)
-    every = np.empty((size, 3, 4, len(codes)), np.uint32)
+    every = np.empty((size, 1 if gapless else 3, 4, len(codes)), np.uint32)
     last = np.uint32(both << size - 1)
     for i in range(size):
         here, behind = np.uint32(both << i), np.uint32((both << size) - (both << i))
         kept, moved, letter = codes & ~behind, codes & behind, letters << np.uint32(i)
         every[i, 0] = codes & ~here | letter
+        if gapless:
+            continue
         every[i, 1] = kept | (moved & ~last) << one | letter
         every[i, 2] = kept | (moved & ~here) >> one | letters << np.uint32(size - 1)
     return distinct(every.reshape(-1))

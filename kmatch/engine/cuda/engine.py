@@ -39,7 +39,6 @@ LAYOUT = Layout(
     query_positions=1 << 62,
     words=WORDS,
     least_words=LEAST_WORDS,
-    site_letters=1 << 24,
     reading_words=None,
 )
 CAPACITY = 1 << 22  # hit codes of a chunk
