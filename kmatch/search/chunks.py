@@ -5,9 +5,8 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kmatch.arrays import Bools, Bytes, Longs, look_up
+from kmatch.arrays import Bools, Bytes, Longs, Words, look_up
 from kmatch.engine.engine import Engine
 from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Layout, Text, geometry_for
 from kmatch.engine.types import LETTERS, View
@@ -50,48 +49,29 @@ def round_up(value: int, step: int) -> int:
 
 
 class PackedChunk:
-    """A chunk as bit planes: `planes` is laid out by `geometry` (see `kmatch.engine.geometry`).
+    """A chunk as bit planes.
 
-    words: in a row, where the search wants so many; otherwise None. Searches side by side share the
-    chunks of a genome, so each attribute is read once and replaced as a whole.
+    plain: the chunk as kernels take it, a Text of the planes A, C, G and T that `geometry` lays out
+    (see `kmatch.engine.geometry`); letters: as masks, once `unpack` was called; words: in a row,
+    where the search wants so many, otherwise None. Searches side by side share the chunks of a
+    genome, so `letters` are read once and replaced as a whole.
     """
 
     def __init__(
-        self,
-        chunk: Any,
-        geometry: Geometry,
-        planes: NDArray[np.uint64],
-        words: int | None = None,
+        self, chunk: Any, geometry: Geometry, planes: Words, words: int | None = None
     ) -> None:
-        self.base = chunk.base
-        self.length = chunk.length
-        self.spans = chunk.spans
-        self.geometry = geometry
-        self._united = (), planes  # masks of IUPAC letters, and planes with theirs at the end
+        self.base, self.length, self.spans = chunk.base, chunk.length, chunk.spans
+        self.geometry, self.plain = geometry, geometry.text(planes)
+        self.letters = NO_LETTERS
         self._words = words
-        self.letters = NO_LETTERS  # as masks, once `unpack` was called
-
-    @property
-    def planes(self) -> NDArray[np.uint64]:
-        """Planes A, C, G and T; those of other letters may follow."""
-        return self._united[1]
-
-    @property
-    def plain(self) -> Text:
-        """The chunk as kernels take it, a Text."""
-        return self.geometry.text(self.planes)
 
     def view(self, before: Bytes = NO_LETTERS) -> View:
-        """The same with the letters, if they are unpacked; before: letters in front of it."""
+        """The chunk with the letters, if they are unpacked; before: letters in front of it."""
         return View(self.plain, self.letters, before, self.length + self.geometry.halo)
 
     def text(self, masks: Bytes, engine: Engine) -> Text:
         """The chunk with the planes of `masks` behind A, C, G and T."""
-        present, planes = self._united
-        if present[: len(masks)] != tuple(masks):
-            planes = engine.unite(self.geometry.text(planes), masks).planes
-            self._united = tuple(masks), planes
-        return self.geometry.text(planes)
+        return engine.unite(self.plain, masks)
 
     def records(self, position: Longs, letters: Longs | int = 1) -> tuple[Longs, Bools]:
         """The records, counted from the first of the spans, in which so many letters from a
@@ -159,7 +139,7 @@ class Chunking(NamedTuple):
         if kept_for == key:
             for number, chunk in enumerate(ready):
                 for soon in ready[number : number + 2]:
-                    engine.fetch(soon.planes)
+                    engine.fetch(soon.plain.planes)
                 yield chunk
             return
         keep = genome.keep and genome.file is None
