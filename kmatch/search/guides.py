@@ -18,7 +18,6 @@ from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.rules import is_cas9, load_pams, make_scorer
 from kmatch.search.search import begin_search
-from kmatch.sequences.alphabet import letter_masks
 from kmatch.sequences.circles import Circular
 from kmatch.sequences.patterns import PatternSet
 
@@ -140,7 +139,7 @@ def find_guides(
 
 def _panel(words: list[str]) -> PatternSet:
     """Patterns that name themselves."""
-    return PatternSet(words, words, letter_masks(words), bounds_of(list(map(len, words))))
+    return PatternSet(words, words)
 
 
 def _stretches(text: Bytes, begin: Longs, size: Longs) -> Texts:

@@ -43,14 +43,10 @@ class Pam:
         return np.concatenate([pams, rows] if self.leads else [rows, pams], axis=1).reshape(-1)
 
     def join(self, patterns: PatternSet) -> PatternSet:
-        """The PatternSet that hits span, of a PatternSet of one length."""
+        """The PatternSet that hits span."""
         before, behind = (self.sequence, "") if self.leads else ("", self.sequence)
-        return PatternSet(
-            patterns.names,
-            [f"{before}{sequence}{behind}" for sequence in patterns.sequences],
-            self.beside(patterns.masks, self.masks, len(patterns)),
-            patterns.begins + len(self) * np.arange(len(patterns.begins)),
-        )
+        sequences = [f"{before}{sequence}{behind}" for sequence in patterns.sequences]
+        return PatternSet(patterns.names, sequences)
 
     def site(self, minus: int, length: int) -> tuple[Bytes, Ints]:
         """The masks of the PAM in a window of so many letters that holds it at an end, along the

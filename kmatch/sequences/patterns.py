@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Ints, Longs, bounds_of, gather
+from kmatch.arrays import Bytes, Ints, Longs, bounds_of
 from kmatch.errors import InputError, listed, shown, warn
 from kmatch.sequences.alphabet import letter_masks, odd_letter
 from kmatch.sequences.fasta import names_of
@@ -42,9 +42,10 @@ class PatternSet:
     lengths: int64[P].
     """
 
-    def __init__(self, names: list[str], sequences: list[str], masks: Bytes, begins: Longs) -> None:
-        self.names, self.sequences, self.masks, self.begins = names, sequences, masks, begins
-        self.lengths = np.diff(begins)
+    def __init__(self, names: list[str], sequences: list[str]) -> None:
+        self.names, self.sequences, self.masks = names, sequences, letter_masks(sequences)
+        self.lengths = np.fromiter(map(len, sequences), np.int64, len(sequences))
+        self.begins = bounds_of(self.lengths)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -64,16 +65,11 @@ class PatternSet:
         """The PatternSet of the patterns with these numbers, int[n]; itself where these are all."""
         if np.array_equal(numbers, np.arange(len(self))):
             return self
-        begins = bounds_of(self.lengths[numbers])
-        masks = gather(self.masks, self.begins[numbers], begins)
         names = [self.names[number] for number in numbers]
-        return PatternSet(names, [self.sequences[number] for number in numbers], masks, begins)
+        return PatternSet(names, [self.sequences[number] for number in numbers])
 
     def __add__(self, other: "PatternSet") -> "PatternSet":
-        masks = np.concatenate([self.masks, other.masks])
-        begins = bounds_of(np.concatenate([self.lengths, other.lengths]))
-        names, sequences = self.names + other.names, self.sequences + other.sequences
-        return PatternSet(names, sequences, masks, begins)
+        return PatternSet(self.names + other.names, self.sequences + other.sequences)
 
 
 def load_patterns(patterns: Patterns | PatternSet) -> PatternSet:
@@ -146,9 +142,7 @@ def checked_patterns(rows: Sequence["Row"], label: str = "", in_columns: bool = 
     the file.
     """
     names = [row.name or row.sequence for row in rows]
-    sequences = [row.sequence for row in rows]
-    begins = bounds_of(np.fromiter(map(len, sequences), np.int64, len(sequences)))
-    panel = PatternSet(names, sequences, letter_masks(sequences), begins)
+    panel = PatternSet(names, [row.sequence for row in rows])
     if not panel.masks.all() or not panel.lengths.all():
         raise InputError(_fault(panel, rows, label, in_columns))
     longest = int(np.argmax(panel.lengths))
