@@ -1,7 +1,6 @@
 """Threads beside the caller's: pools, and one that makes items before they are asked for."""
 
 import os
-import re
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -10,9 +9,6 @@ from queue import Empty, Queue
 from threading import Event, Thread
 from typing import Any, TypeVar
 
-from kmatch.errors import InputError
-
-SETTING = "NUMBA_NUM_THREADS"
 PATIENCE = 0.5  # seconds to wait for the thread, which may itself wait for a pipe
 
 _END = object()  # behind the items that a thread makes
@@ -25,17 +21,6 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def kernel_threads() -> int:
-    """The threads that kernels may use: those of NUMBA_NUM_THREADS, or else one a core.
-
-    Raises InputError for a number below 1.
-    """
-    named = os.environ.get(SETTING, "").strip()
-    if re.fullmatch(r"0+|-\d+", named):
-        raise InputError(f"{SETTING} is {named}; set it to 1 or more, or leave it unset")
-    return int(named) if named.isdecimal() else cores()
 
 
 def pool(threads: int, name: str) -> ThreadPoolExecutor:

@@ -87,7 +87,7 @@ def test_threads_ahead_find_the_same(monkeypatch, problem, panel, k, options):
     ways = ["scan", "lookup"] if problem == "multi" else [None, None]
     expected = lines(hooked(problem, GENOME, panel, *k, way=ways[0], **options))
     monkeypatch.setattr(scan, "MANY", 0)
-    monkeypatch.setenv("NUMBA_NUM_THREADS", "4")  # as if there were so many cores
+    monkeypatch.setattr("kmatch.engine.engine.cores", lambda: 4)
     for threads in (2, 4):
         found = hooked(problem, GENOME, panel, *k, way=ways[1], threads=threads, **options)
         assert lines(found) == expected

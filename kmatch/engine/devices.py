@@ -133,12 +133,12 @@ def describe_machine() -> Iterator[tuple[str, str]]:
 
     from kmatch.engine.cuda.driver import find_devices, target
     from kmatch.jit.folders import kernel_folders
-    from kmatch.threads import kernel_threads
+    from kmatch.threads import cores
 
     features = llvm.get_host_cpu_features()
     vectors = [name for name in VECTOR_FEATURES if features.get(name)]
     yield "cpu", f"{llvm.get_host_cpu_name()}: {', '.join(vectors) or 'no vector features'}"
-    yield "threads", f"{kernel_threads()} of {os.cpu_count()} cores"
+    yield "threads", f"{cores()} of {os.cpu_count()} cores"
     found, reason = find_devices()
     gpus = [
         f"cuda:{number} {name} (compute capability {major}.{minor})"

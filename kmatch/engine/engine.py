@@ -21,7 +21,7 @@ from kmatch.engine.queries import DifferenceQuery, QueryArrays
 from kmatch.engine.types import SET, Starts
 from kmatch.engine.workers import Workers
 from kmatch.jit.entries import entry
-from kmatch.threads import kernel_threads
+from kmatch.threads import cores
 
 pack = entry("kmatch.engine.cpu.pack:pack", tuple[Longs, Bytes, Text])
 add_sets = entry("kmatch.engine.cpu.pack:add_sets", tuple[Bytes, Longs, Text])
@@ -61,7 +61,7 @@ class Engine(ABC):
     united = False
 
     def __init__(self, threads: int | None = None) -> None:
-        self.cores = kernel_threads()
+        self.cores = cores()
         self.threads = min(threads or self.cores, self.cores)
         self.workers = Workers(self.threads)
         self._seconds: float | None = None  # of kernels, where they are timed
