@@ -40,39 +40,37 @@ def put_runs(out, at, ops, first, last):
 
 
 @inlined
-def _is_written(out, begins, number, first, end):
-    """Whether out[first … end−1] is text `number` of `out` again."""
-    other, j = begins[number] - first, first
-    if begins[number + 1] - other != end:
+def _alike(ends, letters, one, other):
+    """Whether two texts are equal."""
+    first, i = ends[one], ends[other]
+    shift, end = i - first, ends[other + 1]
+    if ends[one + 1] + shift != end:
         return False
-    while j < end and out[other + j] == out[j]:
-        j += 1
-    return j == end
+    while i < end and letters[i] == letters[i - shift]:
+        i += 1
+    return i == end
 
 
 @kernel
 def spell_runs(ends, letters, slots, which, begins, out):
-    """Write the CIGARs of texts, equal ones once; returns how many there are, −1 if they fill half
-    of the slots.
+    """Write the CIGARs of texts, equal ones once; returns how many there are.
 
-    ends, letters: Texts of alignment columns; slots: int64[2^s], all −1; which: int64[n], the CIGAR
-    of each text; begins, out: Texts of the CIGARs; all filled here.
+    ends, letters: Texts of alignment columns; slots: int64[2^s], more than n, all −1; which:
+    int64[n], the CIGAR of each text; begins, out: Texts of the CIGARs; all filled here.
     """
     count = begins[0] = 0
     for i in range(len(which)):
-        if 2 * count == len(slots):
-            return -1
-        first, code = begins[count], FNV_BASIS
-        end = put_runs(out, first, letters, ends[i], ends[i + 1])
-        for j in range(first, end):
-            code = (code ^ out[j]) * FNV_PRIME
+        code = FNV_BASIS
+        for j in range(ends[i], ends[i + 1]):
+            code = (code ^ letters[j]) * FNV_PRIME
         at = np.int64(code >> np.uint64(20)) & (len(slots) - 1)
-        while slots[at] >= 0 and not _is_written(out, begins, slots[at], first, end):
+        while slots[at] >= 0 and not _alike(ends, letters, slots[at], i):
             at = (at + 1) & (len(slots) - 1)
         if slots[at] < 0:
-            slots[at], begins[count + 1] = count, end
+            slots[at], which[i] = i, count
+            begins[count + 1] = put_runs(out, begins[count], letters, ends[i], ends[i + 1])
             count += 1
-        which[i] = slots[at]
+        which[i] = which[slots[at]]
     return count
 
 

@@ -141,9 +141,7 @@ def words_in(spelt: Spelt) -> NDArray[Any]:
         return np.array(texts.words(), object)
     which = np.empty(len(texts.ends) - 1, np.int64)
     begins, out = np.empty(len(texts.ends), np.int64), np.empty(2 * len(texts.letters), np.uint8)
-    count, slots = -1, 16 << (len(which) // 256).bit_length()
-    while count < 0:
-        table, slots = np.full(slots, -1), 8 * slots
-        count = spell_runs(*texts, table, which, begins, out)
+    slots = np.full(2 << len(which).bit_length(), -1)
+    count = spell_runs(*texts, slots, which, begins, out)
     begins = begins[: count + 1]
     return np.array(Texts(begins, out[: begins[-1]]).words(), object)[which]
