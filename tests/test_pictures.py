@@ -311,13 +311,3 @@ def test_several_genomes(tmp_path):
     assert len(marks(figure)) == len(products) == 4
     assert figure.get_suptitle() == "4 products of 1 pair in 4 records"
     assert "no products" in written(products[:0].plot().axes[0].texts)
-
-
-def test_products_in_records_of_unlike_lengths_have_scales_of_their_own():
-    text = TEXT[10:300]
-    genome = kmatch.Genome.from_records([("short", text), ("long", "A" * 2610 + text)])
-    figure = call(kmatch.pcr, genome, {"one": ENDS}, 0).plot()
-    (short, long) = np.ptp(marks(figure)[:, :, 0], axis=1)
-    assert short == pytest.approx(2900) and long == pytest.approx(290)
-    names = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
-    assert names == ["short\n290 bp", "long\n2.9 kbp"] and "%" in figure.axes[0].get_xlabel()

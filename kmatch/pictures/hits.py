@@ -17,7 +17,6 @@ HALF, GAP = 0.43, 0.03  # from a record's line to the hits' far and near edges; 
 MARGIN = 1 / 200  # of the axis, beside the first and the last position
 PALEST = 0.4  # opacity of one hit, where others of its distance are many in one place
 MANY = 5_000  # rectangles that are pixels in all formats
-UNLIKE = 2  # times as long: products are drawn on scales of their own
 SEEN_THROUGH = 0.5  # opacity of products: those of neighbouring pairs overlap
 SCORES = {"cfd": 1, "mit": 100}  # by which hits are counted, and the greatest of each
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.5, 1)  # of it, by which classes of scores part
@@ -58,7 +57,8 @@ def draw_hits(table: Table, records: int | None = None) -> Any:
     )
     figure.get_layout_engine().set(h_pad=0.08, hspace=0.02)
     along = figure.add_subplot(panels[0, :])
-    _draw_along(along, places, group[places.rows], classes, table.kind.noun == "product")
+    opacity = SEEN_THROUGH if table.kind.noun == "product" else 1.0
+    _draw_along(along, places, group[places.rows], classes, opacity)
     for number, found in enumerate(below):
         axes = figure.add_subplot(panels[1, number])
         draw_cells(axes, found)
@@ -106,35 +106,21 @@ def _colours(classes: list[str]) -> Any:
 
 
 def _draw_along(
-    axes: Any, places: Places, group: Longs, classes: list[str], overlapping: bool
+    axes: Any, places: Places, group: Longs, classes: list[str], opacity: float
 ) -> None:
-    """Draw a line a record, the hits on + above it and those on - below, the taller the closer.
-
-    Products, which may be all over a small genome and at one place of a large one, have records on
-    scales of their own where these differ in length by more than UNLIKE times.
-    """
+    """Draw a line a record, the hits on + above it and those on - below, the taller the closer."""
     from matplotlib.patches import Patch
 
     lengths = places.lengths
     extent, lines = int(lengths.max()), range(len(lengths))
-    apart = overlapping and extent > UNLIKE * int(lengths.min())
-    ends = np.full(len(lengths), extent) if apart else lengths
-    axes.hlines(lines, 0, ends, color="0.6", linewidth=1.2)
-    axes.barh(lines, ends, height=2 * HALF, color="0.955", zorder=0)
+    axes.hlines(lines, 0, lengths, color="0.6", linewidth=1.2)
+    axes.barh(lines, lengths, height=2 * HALF, color="0.955", zorder=0)
     column = max(extent / COLUMNS, 1.0)
-    scale, opacity = ends / lengths / column, SEEN_THROUGH if overlapping else 1.0
-    most = _draw_marks(axes, places, group, classes, scale, column, opacity)
+    most = _draw_marks(axes, places, group, _colours(classes), column, opacity)
     axes.set_xlim(-MARGIN * extent, (1 + MARGIN) * extent)
     axes.set_ylim(len(lengths) - 0.5, -0.5)
-    names = list(map(label, places.names))
-    if apart:
-        axes.set_xticks(np.linspace(0, extent, 5), ("0", "25", "50", "75", "100"))
-        axes.set_xlabel("position in the record, % of its letters")
-        pairs = zip(names, lengths.tolist(), strict=True)
-        names = [f"{name}\n{short(length, 'bp')}" for name, length in pairs]
-    else:
-        position_axis(axes, "position in the record")
-    axes.set_yticks(lines, names)
+    position_axis(axes, "position in the record")
+    axes.set_yticks(lines, map(label, places.names))
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     for minus, sign, side in ((False, "+", -1), (True, "−", 1)):  # how many there are
@@ -147,8 +133,7 @@ def _draw_along(
             )  # fmt: skip
     title = "distance (the taller, the closer; + above the line, − below)"
     if most > 1:
-        width = f"1/{extent / column:.0f} of a record" if apart else short(column, "bp")
-        title += f"\na column is {width}; the paler, the fewer hits of a distance"
+        title += f"\na column is {short(column, 'bp')}; the paler, the fewer hits of a distance"
     pairs = zip(classes, _colours(classes), strict=True)
     handles = [Patch(color=colour, label=name) for name, colour in pairs]
     place = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "borderaxespad": 0.2}
@@ -156,41 +141,33 @@ def _draw_along(
 
 
 def _draw_marks(
-    axes: Any,
-    places: Places,
-    group: Longs,
-    classes: list[str],
-    scale: Floats,
-    column: float,
-    opacity: float,
+    axes: Any, places: Places, group: Longs, colours: Any, column: float, opacity: float
 ) -> int:
     """Draw rectangles on the side of the strand, the shorter, farther ones in front, the paler, the
     fewer hits are at one place; returns how many are at most.
 
-    scale: columns of a letter of each record, float64[r]; column: the width of one on the axis.
+    colours: of the classes; column: letters of the columns that rectangles cover.
     """
     from matplotlib.collections import PolyCollection
 
-    positions = scale[places.record] * (places.start, places.end)
-    left, right = np.rint(positions).astype(np.int64)
-    columns = np.maximum(np.rint(scale * places.lengths).astype(np.int64), 1)
-    left = np.minimum(left, columns[places.record] - 1)
+    left, right = np.rint(np.stack([places.start, places.end]) / column).astype(np.int64)
+    last = np.maximum(np.rint(places.lengths / column).astype(np.int64), 1) - 1
+    left = np.minimum(left, last[places.record])
     right = np.maximum(right, left + 1)
-    shape = len(classes), len(columns), 2, COLUMNS, COLUMNS + 1
+    shape = len(colours), len(last), 2, COLUMNS, COLUMNS + 1
     keys = np.ravel_multi_index((group, places.record, places.minus, left, right), shape)
     keys, counts = np.unique(keys, return_counts=True)
     group, line, minus, left, right = np.unravel_index(keys, shape)
-    most = np.zeros(len(classes), np.int64)
+    most = np.zeros(len(colours), np.int64)
     np.maximum.at(most, group, counts)
-    colours = _colours(classes)[group]
     shade = PALEST + (1 - PALEST) * np.log2(1 + counts) / np.log2(1 + most[group])
-    colours[:, 3] = opacity * shade
     side = np.where(minus, 1, -1)  # the axis points downwards
     low = line + side * GAP
-    high = line + side * np.linspace(HALF, GAP, len(classes) + 1)[group]
+    high = line + side * np.linspace(HALF, GAP, len(colours) + 1)[group]
     left, right = left * column, right * column
     corners = np.array([(left, low), (right, low), (right, high), (left, high)])
     shapes = corners.transpose(2, 0, 1)  # (rectangles, corners, 2)
+    faces = np.column_stack([colours[group, :3], opacity * shade])
     style = {"linewidths": 0, "zorder": 3, "gid": "hits", "rasterized": len(shapes) > MANY}
-    axes.add_collection(PolyCollection(shapes, facecolors=colours, **style))
+    axes.add_collection(PolyCollection(shapes, facecolors=faces, **style))
     return int(counts.max())
