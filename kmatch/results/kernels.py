@@ -26,6 +26,15 @@ def put_number(out, at, number):
     return end
 
 
+@inlined
+def put_text(out, at, letters, first, last):
+    """Write letters; returns where they end."""
+    for i in range(first, last):
+        out[at] = letters[i]
+        at += 1
+    return at
+
+
 @kernel
 def put_runs(out, at, ops, first, last):
     """Write alignment columns as a CIGAR: the length of each run, then its letter."""
@@ -75,31 +84,27 @@ def spell_runs(ends, letters, slots, which, begins, out):
 
 
 @kernel
-def fill_lines(is_number, is_runs, begins, values, ends, letters, out):
+def fill_lines(is_runs, begins, values, ends, letters, out):
     """Fill `out`, uint8, with n lines of F cells each and return the bytes written.
 
-    values: int64[F·n], those of one cell of all lines side by side: numbers where is_number[f],
-    else which of the texts from number begins[f] on, whose letters are alignment columns where
-    is_runs[f]. Text i is letters[ends[i] … ends[i+1]−1], and text f < F stands before cell f.
+    values: int64[F·n], those of one cell of all lines side by side: numbers where begins[f] is
+    negative, else which of the texts from number begins[f] on, whose letters are alignment columns
+    where is_runs[f]. Text i is letters[ends[i] … ends[i+1]−1], and text f < F stands before cell f.
     """
     cells, at = len(begins), 0
     rows = len(values) // cells
     for row in range(rows):
         for cell in range(cells):
-            value = values[cell * rows + row]
-            for i in range(ends[cell], ends[cell + 1]):
-                out[at] = letters[i]
-                at += 1
-            if is_number[cell]:
+            at = put_text(out, at, letters, ends[cell], ends[cell + 1])
+            value, text = values[cell * rows + row], begins[cell]
+            if text < 0:
                 at = put_number(out, at, value)
                 continue
-            first, last = ends[begins[cell] + value], ends[begins[cell] + value + 1]
+            text += value
             if is_runs[cell]:
-                at = put_runs(out, at, letters, first, last)
-                continue
-            for i in range(first, last):
-                out[at] = letters[i]
-                at += 1
+                at = put_runs(out, at, letters, ends[text], ends[text + 1])
+            else:
+                at = put_text(out, at, letters, ends[text], ends[text + 1])
         out[at] = NEWLINE
         at += 1
     return at
@@ -128,19 +133,13 @@ def score_cfd(sites, guides, distances, most, weights, best, scores):
         scores[h] = score * weights[-1, text[pam + 1] & CODE, text[pam + 2] & CODE]
 
 
-@inlined
-def _raise(best, at, value):
-    """Set best[at] to a value that is greater, and no NaN."""
-    if value > best[at]:
-        best[at] = value
-
-
 @kernel
 def _best_cfd(guide, site, distance, most, weights, best, after):
     """The greatest product of weights over all alignments of a distance, NaN where none has one.
 
     best, after: float64[a, b, c], before a letter of the guide and behind it: the greatest product
-    of what was aligned with so many insertions, deletions and mismatches, negative for none.
+    of what was aligned with so many insertions, deletions and mismatches, negative for none: `max`
+    keeps its first argument where the second is NaN.
     """
     mismatches = min(most[0], distance)
     insertions, deletions = min(most[1], distance), min(most[2], distance)
@@ -158,17 +157,17 @@ def _best_cfd(guide, site, distance, most, weights, best, after):
                     if value < 0:
                         continue
                     if at < len(site) and b < deletions:
-                        skipped = weights[i, GAP, site[at] & CODE]
-                        _raise(best, (a, b + 1, c), value * skipped)
+                        skipped = value * weights[i, GAP, site[at] & CODE]
+                        best[a, b + 1, c] = max(best[a, b + 1, c], skipped)
                     if i < len(guide) and a < insertions:
-                        skipped = weights[i, guide[i], GAP]
-                        _raise(after, (a + 1, b, c), value * skipped)
+                        skipped = value * weights[i, guide[i], GAP]
+                        after[a + 1, b, c] = max(after[a + 1, b, c], skipped)
                     if i < len(guide) and at < len(site):
                         letter = site[at] & CODE
                         differs = guide[i] != letter
                         if not differs or c < mismatches:
-                            weight = weights[i, guide[i], letter]
-                            _raise(after, (a, b, c + differs), value * weight)
+                            d, value = c + differs, value * weights[i, guide[i], letter]
+                            after[a, b, d] = max(after[a, b, d], value)
         if i < len(guide):
             best, after = after, best
     found = -1.0

@@ -14,7 +14,7 @@ from kmatch.jit.entries import entry
 from kmatch.results.batches import Batch, take_texts
 
 fill_lines = entry(
-    "kmatch.results.kernels:fill_lines", tuple[Bools, Bools, Longs, Longs, Longs, Bytes, Bytes]
+    "kmatch.results.kernels:fill_lines", tuple[Bools, Longs, Longs, Longs, Bytes, Bytes]
 )
 spell_runs = entry(
     "kmatch.results.kernels:spell_runs", tuple[Longs, Bytes, Longs, Longs, Longs, Bytes]
@@ -94,17 +94,17 @@ def number_word(number: float, form: str, missing: str = "") -> str:
 def lines_of(fields: Fields) -> memoryview:
     """The lines of cells."""
     texts = [Names(before for before, _ in fields).texts]
-    is_number, is_runs, begins, values, begin = [], [], [], [], len(fields)
+    is_runs, begins, values, begin = [], [], [], len(fields)
     size = 0  # bytes that the lines take at the most
     for _, cells in fields:
-        begins.append(begin)
-        is_number.append(not isinstance(cells, Named | Spelt))
         is_runs.append(isinstance(cells, Spelt) and cells.runs)
         if not isinstance(cells, Named | Spelt):
+            begins.append(-1)
             values.append(cells)
             size += DIGITS * len(cells)
             continue
         text, which = _texts_of(cells)
+        begins.append(begin)
         values.append(which)
         texts.append(text)
         begin += len(text.ends) - 1
@@ -113,7 +113,6 @@ def lines_of(fields: Fields) -> memoryview:
     rows = len(values[0])
     out = np.empty(size + rows * (len(texts[0].letters) + 1), np.uint8)
     written = fill_lines(
-        np.array(is_number),
         np.array(is_runs),
         np.array(begins),
         np.concatenate(values).astype(np.int64, copy=False),
