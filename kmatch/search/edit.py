@@ -2,9 +2,8 @@
 to sorted hits.
 
 A coordinate is a position in the genome as it is laid out, record after record, so that coordinates
-order hits as records do. A hit is yielded once no later one can precede it. A PAM may be outside of
-the chunk of its end: behind it, so that the end waits for the next chunk, or in front of it, so
-that some letters before each chunk are kept. So are those of plateaus that go on in the next chunk.
+order hits as records do. A hit is yielded once no later one can precede it. Some letters before
+each chunk are kept, for the hits of ends near its beginning and for plateaus that go on there.
 """
 
 from collections.abc import Generator, Iterable, Iterator
@@ -171,8 +170,8 @@ class EditSearch(Search[HitBatch]):
         self._plateaus = Plateaus(self._query.reading.backward)
         # Hits that a later one may precede, and their coordinates; see `chains`.
         self._waiting: tuple[HitBatch, Table] = no_hits(), np.zeros((5, 0), np.int64)
-        self._before = np.zeros(self._rules.reach, np.uint8)  # letters in front of the chunk
-        self._held = NO_ENDS  # ends in it, behind which the one before did not show enough
+        self._before = NO_LETTERS  # in front of the chunk
+        self._held = NO_ENDS  # coordinates in it that the one before has shown
         last: PackedChunk | None = None
         found = self._scanner.scan(chunks, self._scans.start)
         # What rules decide about holds on to chunks.
@@ -180,56 +179,54 @@ class EditSearch(Search[HitBatch]):
         for chunk, codes in made:
             if last:
                 self._go_on(last)
+            if last and chunk.base > last.base + last.length:  # what lies between is in no region
+                self._before, self._held = NO_LETTERS, NO_ENDS
             last = chunk
             if len(codes) * UNPACKED > chunk.length:
                 chunk.unpack(self.engine)
-            for ends in self._ends(chunk, codes):
-                if len(hits := self._hits(chunk, *ends)):
+            for ends, seen in self._ends(chunk, codes):
+                if len(hits := self._hits(chunk, ends, seen)):
                     yield hits
-        if last and len(hits := self._hits(last, NO_ENDS, FOREVER, FOREVER)):
+        if last and len(hits := self._hits(last, NO_ENDS, FOREVER)):
             yield hits
 
     def _go_on(self, chunk: PackedChunk) -> None:
         """Go on from a chunk to the next one: with the letters that may be asked for there."""
         end = chunk.base + chunk.length
-        wanted = end - self._plateaus.undecided().min(initial=end) + self._rules.reach
+        wanted = end - self._plateaus.undecided().min(initial=end) + chunk.geometry.halo
         letters = np.empty(min(wanted, chunk.length), np.uint8)
         view = chunk.view(self._before)
         read_view(view, chunk.length - len(letters), 1, len(letters), letters)
-        shown = np.concatenate([self._before, letters])
-        self._before = shown[len(shown) - wanted :]
-        self._held = self._held - [[chunk.length], [0], [0]]
+        self._before = np.concatenate([self._before, letters])[-wanted:]
         chunk.letters = NO_LETTERS
 
-    def _ends(self, chunk: PackedChunk, codes: Longs) -> Iterator[tuple[Longs, int, int]]:
-        """Yield (ends, forward_end, backward_end) of the codes of a chunk; see `_hits`."""
-        base, halo, before = chunk.base, chunk.geometry.halo, -1
-        begins, sizes = chunk.spans.begins, chunk.spans.lengths
-        held, self._held = self._held, NO_ENDS
-        yield self._kept(chunk, held), base, base
+    def _ends(self, chunk: PackedChunk, codes: Longs) -> Iterator[tuple[Longs, int]]:
+        """Yield (ends, seen) of the codes of a chunk; see `_hits`. Ends that are read forward are
+        found with what the chunk shows of the next one, and held until that shows their PAM."""
+        length, halo, before = chunk.length, chunk.geometry.halo, -1
+        held = self._held - [[chunk.base], [0], [0]]
+        self._held = NO_ENDS
+        yield self._own(chunk, held), chunk.base
         for batch in code_batches(codes, self.engine.threads, self._at_once):
             fresh = batch[np.diff(batch, prepend=before) != 0]  # some ends come twice
             position, query, distance = self._coding.decode(fresh)
             before, last = batch[-1], self._coding.decode(batch[-1:])[0]
-            own = np.where(self._backward[query], 0, halo)
+            first = np.where(self._backward[query], 0, halo)
             _, kept = chunk.records(position)
-            kept &= (position >= own) & (position < own + chunk.length)
+            kept &= (position >= first) & (position < first + length)
             ends = np.compress(kept, [position, query, distance], axis=1)
-            seen = base + min(int(last[0]), chunk.length)  # more may come at its position
-            yield self._kept(chunk, ends), seen, seen
-        own = base + chunk.length
-        ended = bool((begins + sizes == chunk.length).any())  # so that nothing follows
-        yield NO_ENDS, own + halo - self._rules.reach, own + ended
+            yield self._own(chunk, ends), chunk.base + min(int(last[0]), length)
+        yield NO_ENDS, chunk.base + length
 
-    def _kept(self, chunk: PackedChunk, ends: Longs) -> Longs:
-        """The ends, of int64[3, n], that satisfy the rules, with their distances; those whose PAM
-        the chunk may not show are held."""
+    def _own(self, chunk: PackedChunk, ends: Longs) -> Longs:
+        """The ends, of int64[3, n], that the chunk owns and that satisfy the rules, with their
+        distances; those behind are held."""
+        later = ends[0] >= chunk.length
+        more = ends[:, later] + [[chunk.base], [0], [0]]
+        self._held = np.concatenate([self._held, more], axis=1)
+        position, query, distance = ends = np.compress(~later, ends, axis=1)
         if not self._bound:
             return ends
-        hidden = ends[0] + self._rules.reach >= chunk.length + chunk.geometry.halo
-        hidden &= ~self._backward[ends[1]]
-        self._held = np.concatenate([self._held, ends[:, hidden]], axis=1)
-        position, query, distance = ends = np.compress(~hidden, ends, axis=1)
         _, limit = self._records(chunk, ends)
         search = chunk.view(self._before), self._query, self._constraints
         given = *search, Ends(position, query, distance, limit)
@@ -242,28 +239,23 @@ class EditSearch(Search[HitBatch]):
         begins, sizes = chunk.spans.begins, chunk.spans.lengths
         span, _ = chunk.records(ends[0])
         last = np.minimum(begins[span] + sizes[span], chunk.geometry.letters) - 1
-        return span, np.where(self._backward[ends[1]], last, np.maximum(begins[span], 0))
+        return span, np.where(self._backward[ends[1]], last, begins[span])
 
-    def _hits(
-        self, chunk: PackedChunk, ends: Longs, forward_end: int, backward_end: int
-    ) -> HitBatch:
+    def _hits(self, chunk: PackedChunk, ends: Longs, seen: int) -> HitBatch:
         """Take ends of a chunk, trace those that are decided now, and give the hits that no later
         one precedes.
 
-        ends: (position, query, distance), int64[3, n]. All before forward_end have come then,
-        backward_end if read so.
+        ends: (position, query, distance), int64[3, n]; all before coordinate `seen` have come then.
         """
         base = chunk.base
         if self._now != "ends":
-            query, position, distance = self._plateaus.feed(
-                ends[1], ends[0] + base, ends[2], forward_end, backward_end
-            )
+            found = self._plateaus.feed(ends[1], ends[0] + base, ends[2], seen)
+            query, position, distance = found
             ends = np.stack([position - base, query, distance])
         self._trace(chunk, ends)
         # A later hit starts behind what its halo shows, or where a minimum may be.
-        begin = min(backward_end, forward_end - chunk.geometry.halo)
         undecided = self._plateaus.undecided().min(initial=FOREVER)
-        return self._released(min(begin, undecided) - self._rules.reach)
+        return self._released(min(seen - chunk.geometry.halo, undecided) - self._rules.reach)
 
     def _trace(self, chunk: PackedChunk, ends: Longs) -> None:
         """Trace ends, and have their hits wait."""

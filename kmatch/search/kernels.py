@@ -12,12 +12,12 @@ def _note_minimum(plateau, backward, q, out, many):
 
 
 @kernel
-def feed_plateaus(backward, plateaus, ends, stops, out):
+def feed_plateaus(backward, plateaus, ends, seen, out):
     """Take ends, and write the minima that are certain then to the three rows of `out`, of n + Q
     numbers; returns how many there are.
 
     backward: uint8[Q]; plateaus: PLATEAU[Q]; ends: (query, coordinate, distance), int64[n] each;
-    stops: (forward, backward), see `Plateaus.feed`.
+    seen: see `Plateaus.feed`.
     """
     query, coordinate, distance = ends
     many = 0
@@ -34,7 +34,7 @@ def feed_plateaus(backward, plateaus, ends, stops, out):
         plateau.is_open, plateau.first, plateau.last, plateau.height = 1, at, at, d
     for q in range(len(plateaus)):
         plateau = plateaus[q]
-        if plateau.is_open and plateau.last + 1 < stops[backward[q]]:
+        if plateau.is_open and plateau.last + 1 < seen:
             plateau.is_open = 0
             if plateau.fell:
                 many = _note_minimum(plateau, backward, q, out, many)

@@ -18,7 +18,7 @@ _TURNS = np.arange(3)[:, None]  # of a circle: around the middle one is what lie
 PlateauArray = Annotated[NDArray[Any], PLATEAU]
 feed_plateaus = entry(
     "kmatch.search.kernels:feed_plateaus",
-    tuple[Bytes, PlateauArray, Triple, tuple[int, int], Table],
+    tuple[Bytes, PlateauArray, Triple, int, Table],
 )
 
 
@@ -33,24 +33,15 @@ class Plateaus:
     def __init__(self, backward: Bytes) -> None:
         self._backward, self._plateaus = backward, np.zeros(len(backward), PLATEAU)
 
-    def feed(
-        self,
-        query: Longs,
-        coordinate: Longs,
-        distance: Longs,
-        forward_end: int = FOREVER,
-        backward_end: int = FOREVER,
-    ) -> Longs:
+    def feed(self, query: Longs, coordinate: Longs, distance: Longs, seen: int = FOREVER) -> Longs:
         """Take ends, sorted by coordinate; give the minima now certain, in the same form and in any
         order.
 
-        query, coordinate, distance: int64[n]; all ends before forward_end, or backward_end for a
-        query that reads backward, have then been seen.
+        query, coordinate, distance: int64[n]; all ends before `seen` have come then.
         """
         found = np.empty((3, len(query) + len(self._backward)), np.int64)
         search, ends = (self._backward, self._plateaus), (query, coordinate, distance)
-        stops = forward_end, backward_end
-        return found[:, : feed_plateaus(*search, ends, stops, found)]
+        return found[:, : feed_plateaus(*search, ends, seen, found)]
 
     def undecided(self) -> Longs:
         """Where the ends are of plateaus that may be minima of backward queries, coordinates."""
