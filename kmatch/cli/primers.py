@@ -9,7 +9,7 @@ import click
 from kmatch.cli import options
 from kmatch.cli.command import OUTPUT, WHERE, Argument, Given, Option, command, grouped
 from kmatch.cli.options import NONE, OLIGOS, ONE, READ, Number
-from kmatch.cli.searches import Search, check_inputs
+from kmatch.cli.searches import Search, check_inputs, heard
 from kmatch.errors import BACKGROUND_STRANDS, PAIRINGS, PAM_SIDES, counted
 from kmatch.search.query import Run
 
@@ -165,15 +165,11 @@ def primer(given: Given) -> None:
     table = Primers((), given.k, given.both_strands)
     search.dress(table)
     with search.batches(begin, given.regions) as (found, handles):
-        writer, regions = search.writer(handles[0], table), None
         if given.regions:
             regions = search.writer(handles[1], Regions((), given.both_strands), "bed")
-        for batch in found:
-            writer.write(batch)
-            if regions:
-                regions.write(batch.in_regions())
-        writer.finish()
-        if regions:
+            found = heard(found, lambda batch: regions.write(batch.in_regions()))
+        search.writer(handles[0], table).write_all(found)
+        if given.regions:
             regions.finish()
     search.conclude(counted(search.rows, "primer"))
 
@@ -316,11 +312,7 @@ def assay(given: Given) -> None:
     how = given.made(AssayOptions)._replace(salts=given.made(Salts))
     begin = partial(AssaySearch, pairs, search.genomes, given.k, how)
     with search.batches(begin, given.matrix, given.positions) as (found, handles):
-        writer = search.writer(handles[0], table)
-        for batch in found:
-            writer.write(batch)
-            table.count(batch)
-        writer.finish()
+        search.writer(handles[0], table).write_all(heard(found, table.count))
         if given.matrix:
             table.to_matrix(handles[1])
         if given.positions:

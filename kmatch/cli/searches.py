@@ -8,7 +8,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,6 @@ from kmatch.errors import REPORTS, InputError, counted, listed, warn
 from kmatch.search.query import Query, Run, on_cluster
 
 if TYPE_CHECKING:
-    from kmatch.results.batches import HitBatch
     from kmatch.results.columns import Table
     from kmatch.results.limit import Counts
     from kmatch.results.table import Hits
@@ -111,11 +110,8 @@ class Search:
             self._device = f" on {described.partition(' (')[0].partition(', ')[0]}"
             messages.detail(f"device: {described}")
             search.progress.tell = advance
-            found = iter(search)
-            try:
+            with closing(iter(search)) as found:  # a cluster may be at work for it
                 yield self._each(found), handles
-            finally:  # a cluster may be at work for it
-                found.close()
 
     def _each(self, found: Iterable[Any]) -> Iterator[Any]:
         for batch in found:
@@ -319,7 +315,7 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     with search.batches(begin, given.summary) as (found, handles):
         if search.form == "view" or not set(FLANKS).isdisjoint(table.tsv):
             _look_around(table, search)
-        hits = _counted(scorer.scored(found, scores) if scorer else found, counts)
+        hits = heard(scorer.scored(found, scores) if scorer else found, counts.add)
         if given.summary_only:
             deque(hits, maxlen=0)
         else:
@@ -352,10 +348,10 @@ def _panel(given: Given) -> "PatternSet":
     return panel
 
 
-def _counted(batches: "Iterable[HitBatch]", counts: "Counts") -> "Iterator[HitBatch]":
-    """The batches, whose hits are counted."""
+def heard(batches: Iterable[Any], hear: Callable[[Any], object]) -> Iterator[Any]:
+    """Yield batches, each of which something has heard of."""
     for batch in batches:
-        counts.add(batch)
+        hear(batch)
         yield batch
 
 
