@@ -43,7 +43,7 @@ def test_every_kernel_is_read():
     assert "errors.py" in READ and "cli/main.py" not in READ  # which may change as it likes
 
 
-@pytest.mark.parametrize("path", ["engine/helper.py", "errors.py", "search/kernels.py"])
+@pytest.mark.parametrize("path", ["engine/helper.py", "errors.py", "results/kernels.py"])
 def test_each_byte_of_a_source_and_each_version_counts(path, tmp_path):
     package = copy_package(tmp_path)
     known = [("1", "23"), ("12", "3"), ("1", "24"), ("1", "23", "")]

@@ -72,11 +72,8 @@ class GenomeTexts:
         apart = (np.diff(record) != 0) | (np.diff(start >> NEAR) != 0)
         parts = [np.zeros(0, np.uint8)]
         for first, last in pairwise([0, *(np.flatnonzero(apart) + 1).tolist(), len(record)]):
-            own, begin, stop = (
-                bounds[first : last + 1],
-                int(start[first]),
-                int(end[first:last].max()),
-            )
+            own = bounds[first : last + 1]
+            begin, stop = int(start[first]), int(end[first:last].max())
             letters = self.letters(genome, int(record[first]), begin, stop)
             if len(letters) < stop - begin:
                 raise _changed(self._genomes, genome)

@@ -17,7 +17,7 @@ _TURNS = np.arange(3)[:, None]  # of a circle: around the middle one is what lie
 
 PlateauArray = Annotated[NDArray[Any], PLATEAU]
 feed_plateaus = entry(
-    "kmatch.search.kernels:feed_plateaus",
+    "kmatch.engine.trace:feed_plateaus",
     tuple[Bytes, PlateauArray, Triple, int, Table],
 )
 
