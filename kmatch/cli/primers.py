@@ -230,10 +230,7 @@ def guides(given: Given) -> None:
     search.open_genomes(bool(given.vcf))
     target = Genome(given.target, keep=False)
     how, where = given.made(GuideOptions), load_regions(given.regions)
-
-    def begin(run: Run) -> GuideSearch:
-        return GuideSearch(target, search.genomes, how, run, where)
-
+    begin = partial(GuideSearch, target, search.genomes, how, regions=where)
     with search.batches(begin, given.hits) as (found, handles):
         if given.hits:
             search.writer(handles[1], search.begun.sites, form).write_all(found)
