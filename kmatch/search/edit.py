@@ -208,14 +208,14 @@ class EditSearch(Search[HitBatch]):
         self._held = NO_ENDS
         yield self._own(chunk, held), chunk.base
         for batch in code_batches(codes, self.engine.threads, self._at_once):
-            fresh = batch[np.diff(batch, prepend=before) != 0]  # some ends come twice
-            position, query, distance = self._coding.decode(fresh)
-            before, last = batch[-1], self._coding.decode(batch[-1:])[0]
+            position, query, distance = self._coding.decode(batch)
+            ends = batch - distance  # some ends come twice, first with their own distance
+            fresh, before = np.diff(ends, prepend=before) != 0, ends[-1]
             first = np.where(self._backward[query], 0, halo)
             _, kept = chunk.records(position)
-            kept &= (position >= first) & (position < first + length)
+            kept &= fresh & (position >= first) & (position < first + length)
             ends = np.compress(kept, [position, query, distance], axis=1)
-            yield self._own(chunk, ends), chunk.base + min(int(last[0]), length)
+            yield self._own(chunk, ends), chunk.base + min(int(position[-1]), length)
         yield NO_ENDS, chunk.base + length
 
     def _own(self, chunk: PackedChunk, ends: Longs) -> Longs:

@@ -14,7 +14,7 @@ import numpy as np
 from kmatch.arrays import Bytes, Longs, Words
 from kmatch.engine.cpu.hits import put
 from kmatch.engine.cpu.items import WORDS
-from kmatch.engine.cpu.vectors import ONE, aligned, load, lowest, nonzero, store
+from kmatch.engine.cpu.vectors import ONE, aligned, load, lowest, nonzero, pointer, store
 from kmatch.engine.letters import decode
 from kmatch.jit.kernels import inlined, kernel
 
@@ -35,10 +35,11 @@ class Pattern(NamedTuple):
 
 @kernel
 def _verify(text, pattern, center, memory, writer):
-    """Write the codes of all ends within k in [center − k, center + k].
+    """Write the codes of the ends within k of alignments that have a survivor's piece.
 
-    An alignment within k stays within k diagonals of the one that it ends on. text: Text; pattern:
-    Pattern; center: where a survivor expects its end.
+    They stay within k diagonals of the piece's; what leads to an end from farther away, with fewer
+    differences, has a survivor of its own. text: Text; pattern: Pattern; center: where the survivor
+    expects its end.
     """
     codes, bases, k, sign, query = pattern
     m, size = len(codes), 64 * text.words * text.rows
@@ -48,22 +49,22 @@ def _verify(text, pattern, center, memory, writer):
     low, high = max(center - k, first), min(center + k, last)
     if low > high:
         return
-    begin, letters = center - m - 2 * k + 1, memory.letters[: m + 4 * k]
+    begin, letters = center - m - k + 1, memory.letters[: m + 2 * k]
     start, stop = max(begin, edge), min(begin + len(letters), last + 1)
     letters[:] = 0
     decode(text, start * sign, sign, stop - start, letters[start - begin :])
-    row = memory.row[: 4 * k + 2]  # of the matrix, by diagonals, and one that is too far
-    row[:] = 0
+    row = memory.row[: 2 * k + 2]  # of the matrix, by diagonals, and one that is too far
+    row[:-1], row[-1] = 0, k + 1
     for i in range(m):
         mask, least, left = bases[codes[i]], k + 1, k + 1
-        for d in range(4 * k + 1):
+        for d in range(2 * k + 1):
             here = row[d] if letters[i + d] & mask else row[d] + 1
             row[d] = left = min(here, left + 1, row[d + 1] + 1)
             least = min(least, left)
         if least > k:
             return
-    for d in range(k, 3 * k + 1):
-        end = center - 2 * k + d
+    for d in range(2 * k + 1):
+        end = center - k + d
         if row[d] <= k and low <= end <= high:
             put(writer, end * sign, query, row[d])
 
@@ -75,21 +76,10 @@ CACHED = 1024  # words of a plane that all pieces scan before the next: they sta
 HASTE = 8  # letters between looks at whether any lane is live
 
 
-class Piece(NamedTuple):
-    """A piece of a query.
-
-    chain: int64, the offset of each letter's words from those of the piece's position; sign: 1
-    reads upwards, −1 downwards; shift: from a survivor's position to that of the end it expects.
-    """
-
-    chain: Longs
-    sign: int
-    shift: int
-
-
 class Memory(NamedTuple):
-    """What a filter works with. out: uint64[STEP]; chains: int64, a Piece's of all pieces; letters:
-    uint8, of the text around a survivor; row: int64, of the matrix there."""
+    """What a filter works with. out: uint64[STEP]; chains: int64, the offset of each letter's words
+    from those of its piece's position; letters: uint8, of the text around a survivor; row: int64,
+    of the matrix there."""
 
     out: Words
     chains: Longs
@@ -98,17 +88,18 @@ class Memory(NamedTuple):
 
 
 @kernel
-def _seek(planes, chain, at, end, out):
-    """AND STEP words from at + chain[i] over all i, for `at`, at + STEP, … until a bit is set.
+def _seek(planes, chain, size, at, end, out):
+    """AND STEP words from at + chain[i] over all i < size, for `at`, at + STEP, … until a bit is
+    set.
 
     Writes the result to `out` and returns its position, `end` or more if there is none. Words at
-    `end` and beyond are read, but those of the result mean nothing.
+    `end` and beyond are read, but those of the result mean nothing. planes, chain, out: pointers.
     """
     while at < end:
         a, b, c, d = _four(planes, at + chain[0])
         i, alive = 1, True
-        while alive and i < chain.size:
-            stop = min(chain.size, i + HASTE)
+        while alive and i < size:
+            stop = min(size, i + HASTE)
             while i < stop:
                 e, f, g, h = _four(planes, at + chain[i])
                 a, b, c, d = a & e, b & f, c & g, d & h
@@ -135,23 +126,21 @@ def _four(planes, at):
 
 
 @kernel
-def _verify_piece(text, piece, pattern, at, end, memory, left, writer):
-    """Verify the survivors of one piece among words at … end−1 of the flat rows; returns how many
-    more there may be of all pieces: below 0 some are left out."""
-    planes, words, rows, _ = text
-    while left >= 0:
-        at = _seek(planes, piece.chain, at, end, memory.out)
-        for i in range(min(STEP, end - at)):
-            word = memory.out[i]
-            row, lane = (at + i) // words, 64 * ((at + i) % words)
-            while word != 0 and left >= 0:
-                position = (lane + lowest(word)) * rows + row + piece.shift
-                word &= word - ONE
-                left -= 1
-                _verify(text, pattern, piece.sign * position, memory, writer)
-        if at >= end:
-            break
-        at += STEP
+def _verify_words(text, pattern, at, many, shift, memory, left, writer):
+    """Verify the survivors in `many` words of the flat rows from `at` on, as found in memory.out;
+    returns how many more there may be of all pieces: below 0 some are left out.
+
+    shift: from a survivor's position to that of the end it expects.
+    """
+    words, rows = text.words, text.rows
+    for i in range(many):
+        word = memory.out[i]
+        row, lane = (at + i) // words, 64 * ((at + i) % words)
+        while word != 0 and left >= 0:
+            position = (lane + lowest(word)) * rows + row + shift
+            word &= word - ONE
+            left -= 1
+            _verify(text, pattern, pattern.sign * position, memory, writer)
     return left
 
 
@@ -167,8 +156,8 @@ def _fill_chains(letters, bounds, plane_words, words, sign, chains):
 @kernel
 def new_memory(reach):
     """The Memory for queries of up to so many letters and k together."""
-    chains, row = np.empty(reach, np.int64), np.empty(4 * reach, np.int64)
-    return Memory(aligned(STEP), chains, np.empty(4 * reach, np.uint8), row)
+    chains, row = np.empty((2, 2 * reach), np.int64)
+    return Memory(aligned(STEP), chains, np.empty(2 * reach, np.uint8), row)
 
 
 @kernel
@@ -186,14 +175,20 @@ def filter_rows(text, rows, search, query, most, memory, writer):
     bounds = np.arange(k + 2) * m // (k + 1)  # of pieces of nearly equal length
     pattern = Pattern(letters, bases, k, sign, query)
     _fill_chains(letters, bounds, plane_words, words, sign, chains)
+    planes, out = pointer(text.planes, 0), pointer(memory.out, 0)
     before = 0 if sign < 0 else plane_words // words - text.rows - m - k
     begin, end = rows[0] + before, rows[1] + before + m + k  # of what alignments may read
     for at in range(begin * words, end * words, CACHED):
         for number in range(k + 1):
             a, b = bounds[number], bounds[number + 1]
             stop = min(at + CACHED, (end - (b - a) + 1) * words)
-            piece = Piece(chains[a:b], sign, m - a - 1 if sign > 0 else b - m)
-            most = _verify_piece(text, piece, pattern, at, stop, memory, most, writer)
-            if most < 0:
-                return False
+            shift = m - a - 1 if sign > 0 else b - m
+            given = planes, pointer(chains, a), b - a
+            found = _seek(*given, at, stop, out)
+            while found < stop:
+                many = min(STEP, stop - found)
+                most = _verify_words(text, pattern, found, many, shift, memory, most, writer)
+                if most < 0:
+                    return False
+                found = _seek(*given, found + STEP, stop, out)
     return True
