@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,14 +34,10 @@ LABEL = 254  # characters that SAM allows a read's name
 _UNFIT = re.compile(r"[^!-?A-~]")  # in a read's name
 _LETTERS = bytes.maketrans(b"acgturyswkmbdhvnU", b"ACGTTRYSWKMBDHVNT")
 _COMPLEMENT = np.frombuffer(bytes.maketrans(b"ACGTRYSWKMBDHVN", b"TGCAYRSWMKVHDBN"), np.uint8)
-# Bytes that GFF3 wants escaped.
-_IN_SEQUENCE = re.compile(rb"[^a-zA-Z0-9.:^*$@!+_?|-]")
-_IN_VALUE = re.compile(rb"[\x00-\x1f\x7f%;=&,]")
 GAP = "-"
 DIFFERENCE, PLAIN = "\x1b[1;31m", "\x1b[0m"
 AROUND = 5  # letters of the text on either side
 LEAST = 10  # columns of an alignment in a line, even on a narrow screen
-_TITLES = ("pattern ", "        ", "text    ")
 
 
 class Writer(ABC):
@@ -227,7 +224,7 @@ class Gff3Writer(Writer):
     """
 
     def __init__(self, handle: Any, table: Hits) -> None:
-        self._labels = Names(map(_escaper(_IN_VALUE), table.labels.words))
+        self._labels = Names(map(_in_value, table.labels.words))
         self._number = 1
         self._circles: set[tuple[int, int]] = set()  # those that have their lines
         super().__init__(handle, table)
@@ -238,10 +235,10 @@ class Gff3Writer(Writer):
     def fields(self, batch: HitBatch) -> Fields:
         first, self._number = self._number, self._number + len(batch)
         name = batch.origin.name
-        genome = None if name is None else _escaper(_IN_VALUE)(name)
+        genome = None if name is None else _in_value(name)
         return [
             ("", self._circle_lines(batch, genome)),
-            ("", record_cells(batch, _escaper(_IN_SEQUENCE))),
+            ("", record_cells(batch, _in_sequence)),
             ("\tkmatch\tnucleotide_match\t", batch.start + 1),
             ("\t", batch.end),
             ("\t", self.table.cells("score", batch)),
@@ -264,23 +261,22 @@ class Gff3Writer(Writer):
             if record in circles and circle not in self._circles:
                 self._circles.add(circle)
                 which[row] = len(lines)
-                place = f"{_escaper(_IN_SEQUENCE)(batch.names[record])}\tkmatch\tregion"
+                place = f"{_in_sequence(batch.names[record])}\tkmatch\tregion"
                 ending = "" if genome is None else f";genome={genome}"
                 size = circles[record]
                 lines.append(f"{place}\t1\t{size}\t.\t+\t.\tIs_circular=true{ending}\n")
         return Named(Names(lines), which)
 
 
-def _escaper(unfit: re.Pattern[bytes]) -> Callable[[str], str]:
-    """A function that writes the bytes of a name that do not fit as `%` and two digits."""
+def _escaped(unfit: re.Pattern[bytes], name: str) -> str:
+    """A name with the bytes of it that do not fit as `%` and two digits."""
+    data = name.encode("utf-8", "surrogateescape")
+    escaped = unfit.sub(lambda byte: b"%%%02X" % byte[0][0], data)
+    return escaped.decode("utf-8", "surrogateescape")
 
-    def escape(name: str) -> str:
-        data = name.encode("utf-8", "surrogateescape")
-        return unfit.sub(lambda byte: b"%%%02X" % byte[0][0], data).decode(
-            "utf-8", "surrogateescape"
-        )
 
-    return escape
+_in_sequence = partial(_escaped, re.compile(rb"[^a-zA-Z0-9.:^*$@!+_?|-]"))
+_in_value = partial(_escaped, re.compile(rb"[\x00-\x1f\x7f%;=&,]"))
 
 
 class ViewWriter(Writer):
@@ -318,27 +314,27 @@ class ViewWriter(Writer):
         word = self._patterns[pattern]
         size = len(ops) - ops.count("D") - len(word)  # letters of the PAM, which match
         pam = text[:size] if self.table.pam_first else text[len(text) - size :]
-        word = pam + word if self.table.pam_first else word + pam
-        letters, bases = iter(word), iter(text)
-        above = "".join(GAP if op == "D" else next(letters) for op in ops)
-        below = "".join(GAP if op == "I" else next(bases) for op in ops)
-        before, behind = map(str.lower, beside)
-        marks = "".join("|" if op == "=" else " " for op in ops)
-        lines = [f"{' ' * len(before)}{line}{' ' * len(behind)}" for line in (above, marks)]
-        lines.append(before + below + behind)
-        ops = "=" * len(before) + ops + "=" * len(behind)
-        width = max(self.table.width - len(_TITLES[0]), LEAST)
-        for first in range(0, len(ops), width):
-            part = slice(first, first + width)
-            for title, line in zip(_TITLES, lines, strict=True):
-                coloured = self._coloured(line[part], ops[part]) if title.strip() else line[part]
-                yield f"{title}{coloured}".rstrip()
+        letters = iter(pam + word if self.table.pam_first else word + pam)
+        before, behind = ([(" ", " ", letter) for letter in part.lower()] for part in beside)
+        bases = iter(text)
+        between = [
+            (GAP if op == "D" else next(letters), op, GAP if op == "I" else next(bases))
+            for op in ops
+        ]
+        columns = [*before, *between, *behind]
+        width = max(self.table.width - len("pattern "), LEAST)
+        for first in range(0, len(columns), width):
+            above, part, below = zip(*columns[first : first + width], strict=True)
+            marks = "".join("|" if op == "=" else " " for op in part)
+            yield f"pattern {self._coloured(above, part)}".rstrip()
+            yield f"        {marks}".rstrip()
+            yield f"text    {self._coloured(below, part)}".rstrip()
 
-    def _coloured(self, letters: str, ops: str) -> str:
+    def _coloured(self, letters: Iterable[str], ops: Iterable[str]) -> str:
         if not self.table.colour:
-            return letters
+            return "".join(letters)
         return "".join(
-            letter if op == "=" else f"{DIFFERENCE}{letter}{PLAIN}"
+            letter if op in "= " else f"{DIFFERENCE}{letter}{PLAIN}"
             for letter, op in zip(letters, ops, strict=True)
         )
 

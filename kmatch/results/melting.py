@@ -1,5 +1,6 @@
 """GC content and melting temperatures of many stretches, on sites with mismatches too."""
 
+from collections.abc import Iterable
 from functools import cache
 from itertools import product
 from math import log, nan
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from kmatch.arrays import Bytes, Floats, Longs
 
 GAS = 1.987  # cal/(K·mol)
-_BASES, _PAIRED = "ACGT", "TGCA"
+_BASES, _PAIRED = "ACGT?", "TGCA?"  # by code
 _CODES = np.full(16, 4, np.uint8)  # of masks: 0 to 3, and 4 for anything but one base
 _CODES[[1, 2, 4, 8]] = range(4)
 
@@ -89,22 +90,15 @@ def _tables() -> tuple[Longs, ...]:
     should be."""
     from Bio.SeqUtils.MeltingTemp import DNA_IMM1, DNA_NN3, DNA_TMM1
 
-    steps, left, right = np.zeros((3, 5, 5, 5, 5, 4), np.int64)
-    ends = np.zeros((5, 4), np.int64)
-    steps[..., 3] = ends[4, 3] = 1
-    for letters in product(range(4), repeat=4):
-        one, two = (_BASES[letter] for letter in letters[:2])
-        three, four = (_PAIRED[letter] for letter in letters[2:])
-        name = f"{one}{two}/{three}{four}"
-        for rows, names, tables in (
-            (steps, (name, name[::-1]), (DNA_IMM1, DNA_NN3)),
-            (left, (f"{four}{three}/{two}{one}",), (DNA_TMM1,)),
-            (right, (name,), (DNA_TMM1,)),
-        ):
-            known = [table[each] for table in tables for each in names if each in table]
-            if known:
-                rows[letters] = *(round(100 * value) for value in known[0]), 1, 0
-    for letter, base in enumerate(_BASES):
-        values = DNA_NN3["init_G/C" if base in "CG" else "init_A/T"]
-        ends[letter, :2] = [round(100 * value) for value in values]
-    return steps.reshape(-1, 4), left.reshape(-1, 4), right.reshape(-1, 4), ends
+    def terms(names: Iterable[str], *tables: dict[str, Any], needed: bool = False) -> list[int]:
+        known = [table[name] for table in tables for name in names if name in table]
+        return [*(round(100 * value) for value in known[0]), 1, 0] if known else [0, 0, 0, needed]
+
+    letters = product(_BASES, _BASES, _PAIRED, _PAIRED)
+    pairs = [f"{one}{two}/{three}{four}" for one, two, three, four in letters]
+    steps = [terms((pair, pair[::-1]), DNA_IMM1, DNA_NN3, needed=True) for pair in pairs]
+    left = [terms([pair[::-1]], DNA_TMM1) for pair in pairs]
+    right = [terms([pair], DNA_TMM1) for pair in pairs]
+    kinds = ("A/T", "G/C", "G/C", "A/T", "other")
+    ends = [terms([f"init_{kind}"], DNA_NN3, needed=True) for kind in kinds]
+    return tuple(np.array(each, np.int64) for each in (steps, left, right, ends))
