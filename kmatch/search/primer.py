@@ -25,7 +25,6 @@ from kmatch.sequences.records import Progress as Hear
 PART = 1 << 24  # letters that an engine is given at a time, where records are shorter
 LETTER_CODES = codes_of(encode_text(np.arange(256, dtype=np.uint8)))  # of ASCII codes
 COMPLEMENT = np.array([3, 2, 1, 0, UNKNOWN, FRESH], np.uint8)  # of columns
-_NONE = np.zeros(0, np.int64)
 
 
 def background_parts(
@@ -81,23 +80,40 @@ class PrimerOptions(NamedTuple):
     background_strand: str = "both"
 
 
-class PrimerStarts:
-    """The starts of all target records; those of the strand `-` follow, in reversed order.
+class PrimerSearch:
+    """The search for primers in a target that differ from all of a background.
 
-    known: the Starts of all of them, whose bounds engines raise; spans: the records, as those of a
-    chunk that holds all. Raises InputError for options that do not fit.
+    k: at least 1. Iterated, it yields a PrimerBatch for each target record with primers, once the
+    background was read, of whose searched bytes `progress` tells, with the target's records.
+    Raises InputError and DeviceError as a Search does.
     """
 
-    def __init__(self, target: Genome, k: int, options: PrimerOptions) -> None:
-        k, self._options = _checked(k, options)
+    def __init__(
+        self,
+        target: Genome,
+        background: Genome,
+        k: int,
+        options: PrimerOptions,
+        run: Run = RUN,
+    ) -> None:
+        self._k, self._options = _checked(k, options)
         stretches = list(target.whole_parts())
         self._names = [name for stretch in stretches for name in stretch.names]
-        self._bounds = bounds_of(np.concatenate([_NONE, *(part.lengths for part in stretches)]))
+        lengths = np.concatenate([np.zeros(0, np.int64), *(part.lengths for part in stretches)])
+        self._bounds = bounds_of(lengths)
         found = [LETTER_CODES[part.letters] for part in stretches]
         self._codes: Bytes = np.concatenate([np.zeros(0, np.uint8), *found])
+        self._starts = self._all_starts()
+        self.progress = Progress()
+        self.progress.add(Spans(0, self._names, self._bounds[:-1], lengths))
+        self._background, self._run = background, run
+        self.engine = run.cluster or choose_algorithm("primer", (), run)
+
+    def _all_starts(self) -> Starts:
+        """The Starts of all records, whose bounds engines raise; those of the strand `-` follow, as
+        of the reverse complement of the whole."""
         codes, begins = self._codes, self._bounds
-        self.spans = Spans(0, self._names, begins[:-1], np.diff(begins))
-        if options.both_strands:  # as the reverse complement of the whole
+        if self._options.both_strands:
             codes = np.concatenate([codes, COMPLEMENT[codes[::-1]]])
             begins = np.concatenate([begins, 2 * begins[-1] - begins[-2::-1]])
         masks = np.where(codes < UNKNOWN, 1 << codes, 0).astype(np.uint8)
@@ -105,16 +121,20 @@ class PrimerStarts:
         if self._options.max_length is not None:
             np.minimum(limits, self._options.max_length, out=limits)
         # The engine goes on from the bounds known so far.
-        least = max(k, self._options.min_length or 0)
-        self.known = Starts(masks, begins, limits, np.minimum(least, limits + 1))
+        least = max(self._k, self._options.min_length or 0)
+        return Starts(masks, begins, limits, np.minimum(least, limits + 1))
 
-    def batches(self) -> Iterator[PrimerBatch]:
-        """Yield the PrimerBatch of each record with primers, of those that the options allow."""
+    def __iter__(self) -> Iterator[PrimerBatch]:
+        search = self._starts, self._background, self._k, self._options
+        if self._run.cluster:
+            self._run.cluster.raise_bounds(*search, self._run, self.progress)
+        else:
+            raise_bounds(*search, self.engine, self.progress.hear)
         for number, (begin, stop) in enumerate(pairwise(self._bounds.tolist())):
             start, end = self._found(begin, stop)
             minus = np.zeros(len(start), np.uint8)
             if self._options.both_strands:
-                whole, size = len(self.known.bounds), stop - begin
+                whole, size = len(self._starts.bounds), stop - begin
                 low, high = (size - each[::-1] for each in self._found(whole - stop, whole - begin))
                 minus = np.append(minus, np.ones(len(low), np.uint8))
                 start, end = np.append(start, high), np.append(end, low)
@@ -135,7 +155,7 @@ class PrimerStarts:
     def _found(self, begin: int, end: int) -> tuple[Longs, Longs]:
         """(start, end) of the primers that start at `begin` … `end` − 1 of all starts, from there
         on."""
-        bounds, limits = self.known.bounds[begin:end], self.known.limits[begin:end]
+        bounds, limits = self._starts.bounds[begin:end], self._starts.limits[begin:end]
         start = np.flatnonzero(bounds <= limits)
         return start, start + bounds[start]
 
@@ -148,36 +168,6 @@ def _regions(first: Longs, minus: Bytes) -> Longs:
     ends = np.append(begins, len(first))[1:] - 1
     runs = np.stack([first[begins], first[ends] + 1, minus[begins]], axis=1).astype(np.int64)
     return runs[np.lexsort(runs.T[::-1])]
-
-
-class PrimerSearch:
-    """The search for primers in a target that differ from all of a background.
-
-    k: at least 1. Iterated, it yields a PrimerBatch for each target record with primers, once the
-    background was read, of whose searched bytes `progress` tells, with the target's records.
-    Raises InputError and DeviceError as a Search does.
-    """
-
-    def __init__(
-        self,
-        target: Genome,
-        background: Genome,
-        k: int,
-        options: PrimerOptions,
-        run: Run = RUN,
-    ) -> None:
-        self.starts = PrimerStarts(target, k, options)
-        self.progress = Progress()
-        self.progress.add(self.starts.spans)
-        self._search, self._run = (self.starts.known, background, k, options), run
-        self.engine = run.cluster or choose_algorithm("primer", (), run)
-
-    def __iter__(self) -> Iterator[PrimerBatch]:
-        if self._run.cluster:
-            self._run.cluster.raise_bounds(*self._search, self._run, self.progress)
-        else:
-            raise_bounds(*self._search, self.engine, self.progress.hear)
-        yield from self.starts.batches()
 
 
 def raise_bounds(
