@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bools, Bytes, Ints, Longs, bounds_of, gather, offsets_in_rows
+from kmatch.arrays import Bytes, Ints, Longs, bounds_of, gather, offsets_in_rows
 from kmatch.engine.queries import QueryArrays, ReadingArrays, reading_arrays, window_arrays
 from kmatch.errors import (
     STRANDS,
@@ -87,18 +87,6 @@ def checked_distances(query: Query) -> Longs:
     return pattern_distances(patterns, query.k)
 
 
-def exact_ends(patterns: PatternSet, k: int, ends: tuple[int, int]) -> Bools:
-    """Which letters of patterns have to match, bool[L], side by side as they are written.
-
-    ends: how many must, of a pattern's beginning and of its end; with k = 0 all must.
-    """
-    begins, lengths = patterns.begins, patterns.lengths
-    if k == 0 or not any(ends):
-        return np.full(begins[-1], k == 0)
-    offset = offsets_in_rows(begins)
-    return (offset < ends[0]) | (offset >= np.repeat(lengths - ends[1], lengths))
-
-
 def each_strand(patterns: PatternSet, strand: str) -> Panel:
     """The Panel of all patterns on the wanted strands, strand by strand."""
     strands = np.array(wanted_strands(strand), np.uint8)
@@ -115,9 +103,17 @@ def build_panel(patterns: PatternSet, strand: str) -> Panel:
     return Panel(patterns, numbers[order], minus[order], lengths[order])
 
 
-def panel_letters(panel: Panel, k: int, exact: Bools) -> QueryArrays:
-    """The QueryArrays of a Panel that is searched within k; exact: see `exact_ends`."""
+def panel_letters(panel: Panel, k: int, ends: tuple[int, int] = (0, 0)) -> QueryArrays:
+    """The QueryArrays of a Panel that is searched within k.
+
+    ends: how many letters have to match, of a pattern's beginning and of its end; with k = 0 all
+    have to.
+    """
     masks, begins = panel.patterns.masks, panel.patterns.begins
+    exact = np.full(len(masks), k == 0)
+    if k and any(ends):
+        offset, lengths = offsets_in_rows(begins), panel.patterns.lengths
+        exact = (offset < ends[0]) | (offset >= np.repeat(lengths - ends[1], lengths))
     bounds = bounds_of(panel.lengths)
     # The reverse complement of them all, behind them, has that of each one in a piece.
     letters = np.concatenate([masks, reverse_complement(masks)])

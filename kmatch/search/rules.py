@@ -35,13 +35,6 @@ class Pam:
     def __len__(self) -> int:
         return len(self.masks)
 
-    def beside(self, letters: Any, pam: Any, patterns: int = 1) -> Any:
-        """What stands for the letters of patterns of one length, side by side, and what for those
-        of the PAM, joined as they are written."""
-        rows = letters.reshape(patterns, -1)
-        pams = np.broadcast_to(pam, (patterns, len(self)))
-        return np.concatenate([pams, rows] if self.leads else [rows, pams], axis=1).reshape(-1)
-
     def join(self, patterns: PatternSet) -> PatternSet:
         """The PatternSet that hits span."""
         before, behind = (self.sequence, "") if self.leads else ("", self.sequence)
@@ -51,10 +44,9 @@ class Pam:
     def site(self, minus: int, length: int) -> tuple[Bytes, Ints]:
         """The masks of the PAM in a window of so many letters that holds it at an end, along the
         forward strand, and how far each is from the window's start."""
-        masks = self.beside(np.zeros(length - len(self), np.uint8), self.masks)
-        masks = reverse_complement(masks) if minus else masks
-        shifts = np.flatnonzero(masks)
-        return masks[shifts], shifts.astype(np.int32)
+        masks = reverse_complement(self.masks) if minus else self.masks
+        first = 0 if self.leads != bool(minus) else length - len(self)
+        return masks, np.arange(first, first + len(self), dtype=np.int32)
 
 
 def load_pams(given: str | Sequence[str] | None, side: str) -> list[Pam]:

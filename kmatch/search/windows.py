@@ -24,7 +24,6 @@ from kmatch.search.panel import (
     build_panel,
     checked_distances,
     each_strand,
-    exact_ends,
     panel_letters,
 )
 from kmatch.search.query import RUN, Query, Run
@@ -111,16 +110,15 @@ class Windows:
     def __init__(self, engine: Any, query: Query, pams: Sequence[Pam], run: Run) -> None:
         patterns = query.patterns
         self._engine, self._k, self._aligned = engine, int(query.k), run.aligned
-        self._exact = exact_ends(patterns, self._k, query.ends)
-        self._pams = pams
+        self._ends, self._pams = query.ends, pams
         each = each_strand(patterns, query.strand)
         limits = np.full(len(each.lengths), self._k)
         search = difference_search(each, rules_of(query), limits)
         self._scans = Scans(engine, self._scan, search, run.way, gapless=True)
         if pams:
             pam = united(pams)  # which is scanned for
-            self._exact = pam.beside(self._exact, True, len(patterns))
-            patterns = pam.join(patterns)
+            patterns, (five, three) = pam.join(patterns), query.ends
+            self._ends = (five + len(pam), three) if pam.leads else (five, three + len(pam))
         self.panel = build_panel(patterns, query.strand)
         self.queries = 1 if self._scans.many else len(self.panel.lengths)
         self._coding = Coding(len(self.panel.lengths), self._k)
@@ -128,7 +126,7 @@ class Windows:
 
     @cached_property
     def _letters(self) -> QueryArrays:
-        return panel_letters(self.panel, self._k, self._exact)
+        return panel_letters(self.panel, self._k, self._ends)
 
     def _scan(self, chunk: PackedChunk, engine: Any, capacity: int) -> Scan:
         text = chunk.text(self._letters.masks, engine)

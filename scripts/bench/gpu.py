@@ -192,8 +192,7 @@ class Bench:
         stream, text = self.stream, self.on_gpu(chunk, ())
         for count in counts:
             patterns = random_patterns(m, count)
-            exact = np.zeros(m * count, bool)
-            letters = panel_letters(build_panel(load_patterns(patterns), "+"), k, exact)
+            letters = panel_letters(build_panel(load_patterns(patterns), "+"), k)
             queries = hamming.upload(letters, k, stream)
 
             def start(buffer, queries=queries):
