@@ -312,7 +312,11 @@ class Cluster:
                 self._client.cancel([task for _, tasks in waiting for task in tasks])
 
     def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        return self._client.submit(function, *arguments, pure=False, retries=TRIES - 1)
+        import dask
+
+        # Letters are meant to be in messages: Dask need not warn of them.
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
+            return self._client.submit(function, *arguments, pure=False, retries=TRIES - 1)
 
     def _outcome(self, piece: Piece, future: Any) -> Any:
         """Wait for what a task gives; raises where it failed."""

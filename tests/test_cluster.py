@@ -16,9 +16,10 @@ import kmatch
 from kmatch import cluster
 from kmatch.search import best
 
-distributed = pytest.importorskip("distributed")
+distributed, dask = pytest.importorskip("distributed"), pytest.importorskip("dask")
 
-pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::UserWarning")
+WARNINGS = "ignore::ResourceWarning", "ignore::UserWarning", "error:Sending large graph"
+pytestmark = pytest.mark.filterwarnings(*WARNINGS)
 
 REPEAT = "ACGTTGCATTAGCCAGTACTTGACCATGGACCTTAGACCA"
 PATTERNS = {  # of which two have the same letters, and one matches nowhere
@@ -53,6 +54,8 @@ def small_tasks(monkeypatch):
     monkeypatch.setattr(cluster, "LEAST", 1 << 13)
     monkeypatch.setattr(cluster, "MOST", 1 << 13)
     monkeypatch.setattr(cluster, "STARTS", 1 << 7)
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 B"}):
+        yield
 
 
 def records(seed=1):
