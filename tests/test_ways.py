@@ -28,7 +28,7 @@ def test_rules():
     assert [device(COLI, 1), device(HUMAN, 1), device(HUMAN, 64)] == ["cpu", "cpu", "cuda"]
     assert device(None, 1) == "cuda" and ways.work_of(9, np.array([3, 4]), "-") == 63
     lengths, limits = np.array([20, 20, 100, 100]), np.array([1, 2, 5, 10])
-    assert ways.filter_pays(lengths, limits, 0.25).tolist() == [True, False, True, False]
+    assert ways.filter_pays(lengths, limits).tolist() == [True, False, True, False]
     assert ways.try_lookup(50, 4, 1, False) and not ways.try_lookup(50, 4, 0, True)
     assert ways.try_lookup(1_000, 3, 0, True) and not ways.try_lookup(1_000, 3, 0, False)
 
@@ -143,9 +143,9 @@ def test_a_scan_takes_over_where_repeats_have_too_many_candidates(problem, optio
     """All patterns have a piece of the repeat; other chunks are looked up."""
     started, start = [], CpuEngine._start
 
-    def spy(self, workers, kernel, *arguments, **more):
+    def spy(self, kernel, *arguments, **more):
         started.append(kernel.name)
-        return start(self, workers, kernel, *arguments, **more)
+        return start(self, kernel, *arguments, **more)
 
     core = random_letters(10, seed=1)
     panel = [random_letters(10, seed=number) + core for number in range(2, 300)]

@@ -13,14 +13,11 @@ letters. Kernels may read the SPARE words at the end; what these hold changes no
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-import numpy as np
-
 from kmatch.arrays import Words
 
 LANES_PER_WORD = 64
 SPARE = 64
 CACHE_LINE = 8  # words; rows of more are multiples of it
-COUNTED = 1 << 11  # words of a plane, about, in which letters are counted
 FEW_THREADS = 4
 REPEATED = 1 << 22  # letters that the lanes of a small chunk may repeat
 HALO_SHARE = 4  # a lane is at least this many halos long, where the text allows
@@ -39,14 +36,6 @@ class Text(NamedTuple):
 def halo_of(text: Text) -> int:
     """Rows of the next lane that a lane of a Text repeats."""
     return text.plane_words // text.words - text.rows
-
-
-def likeness(text: Text) -> float:
-    """How likely two bases of a Text on the host are the same, counted in some words."""
-    planes = text.planes[: 4 * text.plane_words].reshape(4, -1)
-    step = max(text.plane_words // COUNTED, 1) | 1  # odd: not always the same lanes
-    counts = np.bitwise_count(planes[:, ::step]).sum(axis=1, dtype=np.int64)
-    return float(np.square(counts / max(counts.sum(), 1)).sum())
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import numpy as np
 from kmatch.arrays import Bools, Longs
 
 GPU_PAYS = 10**12  # comparisons of letters from which on a GPU is worth its start
+ALIKE = 0.27  # how likely two letters of a genome are equal, about
 FEW_SURVIVORS = 1e-5  # at a position, with which a filter is faster than a scan for differences
 TRIED_BESIDE = 50  # patterns beside a PAM from which on look-ups are tried,
 TRIED = 1_000  # and without a PAM,
@@ -35,13 +36,11 @@ def device_for(work: int | None) -> tuple[str, str]:
     return "cuda", f"{work:.2g} letters to compare"
 
 
-def filter_pays(lengths: Longs, limits: Longs, alike: float) -> Bools:
-    """Whether a filter is faster than a scan for differences, for each query, bool[Q].
-
-    lengths, limits: int64[Q]; alike: how likely two letters of the text are equal.
-    """
+def filter_pays(lengths: Longs, limits: Longs) -> Bools:
+    """Whether a filter is faster than a scan for differences, for each query, bool[Q]; lengths,
+    limits: int64[Q]."""
     pieces = limits + 1
-    pays: Bools = pieces * np.power(alike, lengths // pieces) < FEW_SURVIVORS
+    pays: Bools = pieces * np.power(ALIKE, lengths // pieces) < FEW_SURVIVORS
     return pays
 
 

@@ -40,9 +40,10 @@ class Workers:
             job.stop()
 
     def start(self, kernel: Kernel, items: int, *arguments: Any) -> "Job":
-        """Start all items of a kernel, and return their Job at once; one thread does them first."""
-        if self.threads > 1:
-            return self._share(kernel, items, arguments, max(min(self.threads, items), 1))
+        """Start all items of a kernel, and return their Job at once; what one thread does is done
+        first, before another would have woken up."""
+        if (threads := min(self.threads, items)) > 1:
+            return self._share(kernel, items, arguments, threads)
         job = Job(items, [])
         kernel(job.work, *arguments)
         return job

@@ -12,10 +12,10 @@ from kmatch.engine.cpu.items import spans, stretches, tiles, written
 from kmatch.engine.cpu.primer import extend_primers
 from kmatch.engine.cpu.tables import Seeds, Tables
 from kmatch.engine.engine import Engine, Scan, UnderWay
-from kmatch.engine.geometry import CACHE_LINE, LANES_PER_WORD, SPARE, Layout, Text, likeness
+from kmatch.engine.geometry import CACHE_LINE, LANES_PER_WORD, SPARE, Layout, Text
 from kmatch.engine.queries import DifferenceQuery, QueryArrays
 from kmatch.engine.types import Pams, Starts, View
-from kmatch.engine.workers import Kernel, Workers
+from kmatch.engine.workers import Kernel
 from kmatch.jit.entries import entry
 
 unite = entry("kmatch.engine.cpu.pack:unite", tuple[Words, int, Bytes])
@@ -34,8 +34,6 @@ CAPACITY = 1 << 20  # hit codes of a chunk: 8 MB, and as much again to sort them
 
 ASKED = 4  # survivors of a filter for a position where it is asked for
 
-FEW = 1 << 14  # words times queries that are searched before another thread has woken up
-
 
 class CpuEngine(Engine):
     """An Engine that can look pieces up; reason: why the CPU was chosen."""
@@ -45,7 +43,6 @@ class CpuEngine(Engine):
     def __init__(self, threads: int | None = None, reason: str = "") -> None:
         super().__init__(threads)
         self.layout = LAYOUT.shared_by(self.threads)
-        self._alone = Workers(1)
         self.capacity = CAPACITY
         self.description = f"cpu, {self.threads} of {self.cores} threads ({reason})"
 
@@ -63,8 +60,7 @@ class CpuEngine(Engine):
         return text._replace(planes=united)
 
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
-        workers = self._workers_for(text, len(query.bounds))
-        return self._start(workers, scan, tiles(text), capacity, text, query, k)
+        return self._start(scan, tiles(text), capacity, text, query, k)
 
     def start_lookup(self, view: View, tables: Tables, capacity: int) -> Scan:
         """A Scan for the ends within the limits of their queries, as `start_edit`, beside PAMs and
@@ -76,7 +72,7 @@ class CpuEngine(Engine):
         left = np.array([ways.most_candidates(view.shown, queries)])
         arguments = view.text, view, *tables, left
         items = spans(view.shown)
-        return self._start(self.workers, scan_lookup, items, capacity, *arguments, left=left)
+        return self._start(scan_lookup, items, capacity, *arguments, left=left)
 
     def start_edit(
         self, text: Text, query: DifferenceQuery, way: str | None, capacity: int
@@ -88,10 +84,10 @@ class CpuEngine(Engine):
         if way == "filter":
             budgets[:] = ASKED * positions
         elif way is None:
-            pays = ways.filter_pays(query.lengths, query.limits, likeness(text))
+            pays = ways.filter_pays(query.lengths, query.limits)
             budgets[pays] = ways.most_survivors(positions)
-        items, workers = parts * queries, self._workers_for(text, queries)
-        return self._start(workers, scan_edit, items, capacity, text, query, budgets, parts)
+        items = parts * queries
+        return self._start(scan_edit, items, capacity, text, query, budgets, parts)
 
     def extend_primers(
         self,
@@ -103,13 +99,8 @@ class CpuEngine(Engine):
         with self.timed():
             return extend_primers(starts, columns, k, on_progress, threads=self.threads)
 
-    def _workers_for(self, text: Text, queries: int) -> Workers:
-        """Those for so many queries in a text: the calling thread where others come too late."""
-        return self._alone if text.words * text.rows * queries < FEW else self.workers
-
     def _start(
         self,
-        workers: Workers,
         kernel: Kernel,
         items: int,
         capacity: int,
@@ -120,7 +111,7 @@ class CpuEngine(Engine):
         """left: int64[1], the candidates that a look-up may still have: below 0 it gave up."""
         buffer = make_buffer(capacity)
         with self.timed():
-            job = workers.start(kernel, items, text, *arguments, buffer)
+            job = self.workers.start(kernel, items, text, *arguments, buffer)
             if self._seconds is not None:
                 job.wait()
 
