@@ -230,7 +230,6 @@ def test_the_gpu_that_is_free_takes_the_next_work():
         assert sorted(takers[:4]) == [0, 0, 1, 1] and takers[4:] == [1] * (len(takers) - 4)
         done[number].set()
     assert all(each.found() for each in under_way)
-    several.close()
 
 
 # Primers

@@ -113,12 +113,6 @@ def sweep(addresses: Longs, threads: int) -> Program:
     return None
 
 
-def read_alone(addresses: Longs) -> Program:
-    """One thread accesses n addresses."""
-    yield addresses[:, None]
-    return None
-
-
 def contiguous_bank(n: int, threads: int, width: int) -> Program:
     """Contiguous bank access (Lemma 2): a warp accesses w banks, each in another address group."""
     turn, bank = np.divmod(np.arange(n), width)
@@ -160,7 +154,7 @@ def diagonals(x: Bytes, y: Bytes, matrix: int, width: int) -> Program:
         yield from sweep(cell(rows, 0 * rows), m)
     smallest = yield from _windows(x, y, 1, n, at_y, cell)
     if matrix != THREE_ROWS:
-        yield from read_alone(cell(0 * columns + m, columns))
+        yield from sweep(cell(0 * columns + m, columns), 1)
     return int(smallest[0])
 
 
@@ -180,7 +174,7 @@ def partition(x: Bytes, y: Bytes, width: int) -> Program:
     flags = begin + 3 * windows * m
     yield from sweep(flags + np.arange(m + 1), windows)
     yield from sweep(flags + smallest, windows)
-    yield from read_alone(flags + np.arange(smallest.min() + 1))
+    yield from sweep(flags + np.arange(smallest.min() + 1), 1)
     return int(smallest.min())
 
 

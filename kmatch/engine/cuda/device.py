@@ -18,7 +18,7 @@ from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.driver import DeviceArray, Event
 from kmatch.engine.cuda.text import broad_text, fill_broad
 from kmatch.engine.cuda.words import HitBuffer
-from kmatch.engine.engine import Result, Scan, UnderWay
+from kmatch.engine.engine import Scan, UnderWay
 from kmatch.engine.geometry import SPARE, Text
 from kmatch.errors import DeviceError
 
@@ -132,32 +132,23 @@ class Gpu:
         return False
 
 
-def started(gpu: Gpu, read: Callable[[], Result]) -> UnderWay[Result]:
-    """What is in a GPU's stream, of which read() gives the result."""
-    done = driver.mark(gpu.stream)
-
-    def found() -> Result:
-        gpu.use()  # it may have been started by another thread
-        done.synchronize()
-        return read()
-
-    return UnderWay(found, done.synchronize)
-
-
 def start_scan(gpu: Gpu, capacity: int, launch: Callable[[HitBuffer], object]) -> Scan:
     """A scan for `capacity` hit codes; launch(buffer) puts its kernels into the GPU's stream."""
     count = driver.on_device(np.zeros(1, np.int64), gpu.stream)
     codes = gpu.array(capacity, np.int64)
     with gpu.timed():
         launch(HitBuffer(codes, count))
+    done = driver.mark(gpu.stream)
 
-    def read() -> Found:
+    def found() -> Found:
+        gpu.use()  # it may have been started by another thread
+        done.synchronize()
         total = int(gpu.copy_back(count)[0])
         kept = min(total, capacity)
-        found = gpu.copy_back(codes[:kept]) if kept else np.empty(0, np.int64)
-        return found_in(found, total - kept, 1.0)
+        numbers = gpu.copy_back(codes[:kept]) if kept else np.empty(0, np.int64)
+        return found_in(numbers, total - kept, 1.0)
 
-    return started(gpu, read)
+    return UnderWay(found, done.synchronize)
 
 
 @cache

@@ -16,7 +16,6 @@ from functools import partial
 from itertools import pairwise
 from threading import local
 from typing import Any
-from weakref import finalize
 
 import numpy as np
 
@@ -77,7 +76,6 @@ class CudaEngine(Engine):
         self._plans: dict[tuple[Gpu, type], tuple[Any, int, Any]] = {}  # see `_planned`
         if self.queues > 1:
             self._threads = GpuThreads(self.gpus)
-            finalize(self, self._threads.close)
 
     def time_kernels(self) -> None:
         for gpu in reversed(self.gpus):  # the first is the current one in the end
@@ -194,10 +192,7 @@ class CudaEngine(Engine):
 
 
 class GpuThreads:
-    """Threads for several GPUs, DEEP each, which take the next piece of work when they are free.
-
-    Close it at the end.
-    """
+    """Threads for several GPUs, DEEP each, which take the next piece of work when they are free."""
 
     def __init__(self, gpus: Sequence[Gpu]) -> None:
         own, waiting = local(), iter(DEEP * list(gpus))
@@ -212,10 +207,6 @@ class GpuThreads:
         """Let a GPU do start(itself), which returns what is UnderWay."""
         future = self._pool.submit(_carry_out, self._own, start)
         return UnderWay(future.result, lambda: future.cancel() or future.exception())
-
-    def close(self) -> None:
-        """Let the threads end."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _carry_out(own: local, start: Callable[[Gpu], Any]) -> Any:

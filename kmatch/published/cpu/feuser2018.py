@@ -23,7 +23,8 @@ def conventional(target: Bytes, background: Bytes, k: int, table: Ints, workers:
 
     Coarse-grained: a matrix a thread.
     """
-    _all_starts(target, background, k, False, table, workers)
+    table[:] = NONE
+    workers.run(_each_start, len(target), target, background, k, False, table)
 
 
 def alternative(target: Bytes, background: Bytes, k: int, table: Ints, workers: Workers) -> None:
@@ -31,14 +32,8 @@ def alternative(target: Bytes, background: Bytes, k: int, table: Ints, workers: 
 
     Coarse-grained: a matrix a thread.
     """
-    _all_starts(target, background, k, True, table, workers)
-
-
-def _all_starts(
-    target: Bytes, background: Bytes, k: int, by_diagonals: bool, table: Ints, workers: Workers
-) -> None:
     table[:] = NONE
-    workers.run(_each_start, len(target), target, background, k, by_diagonals, table)
+    workers.run(_each_start, len(target), target, background, k, True, table)
 
 
 @hosted
