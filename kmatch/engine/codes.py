@@ -10,6 +10,7 @@ import numpy as np
 
 from kmatch.arrays import Longs
 
+CODES_AT_ONCE = 256  # in the block that a thread takes
 NO_CODE: int = np.iinfo(np.int64).max  # of an entry that holds no hit
 
 
@@ -40,6 +41,12 @@ class Found(NamedTuple):
 def make_buffer(capacity: int) -> HitBuffer:
     """A HitBuffer for `capacity` codes; the system grants its memory as it fills."""
     return HitBuffer(np.empty(max(capacity, 1), np.int64), np.zeros(3, np.int64))
+
+
+def written(buffer: HitBuffer) -> Longs:
+    """The codes in the blocks that threads took, empty ones among them."""
+    size = min(CODES_AT_ONCE, len(buffer.codes))
+    return buffer.codes[: min(int(buffer.tally[0]), len(buffer.codes) // size * size)]
 
 
 def found_in(codes: Longs, lost: int, share: float) -> Found:

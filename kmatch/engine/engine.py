@@ -15,11 +15,10 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Longs, Words
 from kmatch.engine.codes import Found
-from kmatch.engine.cpu.items import pack_items
 from kmatch.engine.geometry import Layout, Text
 from kmatch.engine.queries import DifferenceQuery, QueryArrays
 from kmatch.engine.types import SET, Starts
-from kmatch.engine.workers import Workers
+from kmatch.engine.workers import Workers, pack_items
 from kmatch.jit.entries import entry
 from kmatch.threads import cores
 

@@ -13,8 +13,14 @@ letters. Kernels may read the SPARE words at the end; what these hold changes no
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from llvmlite.binding import get_host_cpu_features
+
 from kmatch.arrays import Words
 
+AVX512 = get_host_cpu_features().get("avx512f", False)
+WORDS = 8 if AVX512 else 4  # of a vector of the CPU
+WIDE = 2 * WORDS  # two chains of vectors hide each other's latency
+LANES = 64 * WORDS  # of a vector
 LANES_PER_WORD = 64
 SPARE = 64
 CACHE_LINE = 8  # words; rows of more are multiples of it

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from kmatch.engine.geometry import Text
 from kmatch.threads import pool
 
 SLAB = 2048  # windows or hits to an item of work
@@ -20,6 +21,44 @@ SLAB = 2048  # windows or hits to an item of work
 def slabs(count: int) -> int:
     """Items of work in `count` windows or hits."""
     return -(-count // SLAB)
+
+
+WARM_SHARE = 8  # warm-ups that a stretch of rows is long at least, where the text allows
+STRETCH = 2048  # rows that all queries scan before the next: they stay in the L2 cache
+TASKS_PER_THREAD = 4
+
+
+def stretches(queries: int, longest: int, rows: int, threads: int) -> int:
+    """How many parts a chunk's rows are cut into: short ones, and enough for all threads.
+
+    longest: the most letters and k of a query together, which is the warm-up of a part.
+    """
+    wanted = max(-(-TASKS_PER_THREAD * threads // max(queries, 1)), rows // STRETCH)
+    return max(min(wanted, rows // (WARM_SHARE * longest)), 1)
+
+
+TILE = 512  # words of text in a tile, which all queries scan before the next, in the L1 cache
+
+
+def tiles(text: Text) -> int:
+    """Items of work in scanning a chunk for mismatches."""
+    return -(-text.rows * text.words // TILE)
+
+
+PACK_ROWS = 64  # rows packed at a time: one cache line of each lane
+
+
+def pack_items(words: int, plane_words: int) -> int:
+    """Items of work in packing a chunk: PACK_ROWS rows of a word each."""
+    return -(-(plane_words // words) // PACK_ROWS) * words
+
+
+SPAN = 1 << 13  # positions of an item of work
+
+
+def spans(shown: int) -> int:
+    """Items of work in a View of so many letters."""
+    return -(-shown // SPAN)
 
 
 Kernel = Callable[..., object]

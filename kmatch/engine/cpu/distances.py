@@ -5,8 +5,8 @@ A counter is `bits` vectors of a flat uint64 array, lowest first, in two's compl
 
 import numpy as np
 
-from kmatch.engine.cpu.items import WORDS
 from kmatch.engine.cpu.vectors import ALL_ONES, NONE, fill, load, nonzero, store
+from kmatch.engine.geometry import WORDS
 from kmatch.jit.kernels import inlined, kernel
 
 

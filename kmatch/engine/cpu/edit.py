@@ -21,7 +21,6 @@ from kmatch.engine.cpu.distances import (
     read,
 )
 from kmatch.engine.cpu.hits import give_up, leave, new_slot, new_writer, put
-from kmatch.engine.cpu.items import WORDS
 from kmatch.engine.cpu.pieces import filter_rows, new_memory
 from kmatch.engine.cpu.recurrence import PAIR, advance
 from kmatch.engine.cpu.vectors import (
@@ -35,6 +34,7 @@ from kmatch.engine.cpu.vectors import (
     pointer,
     store,
 )
+from kmatch.engine.geometry import WORDS
 from kmatch.engine.workers_kernels import next_item
 from kmatch.jit.kernels import kernel
 

@@ -7,15 +7,14 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Longs, Table, Words
 from kmatch.engine import ways
-from kmatch.engine.codes import Found, HitBuffer, found_in, make_buffer
-from kmatch.engine.cpu.items import spans, stretches, tiles, written
+from kmatch.engine.codes import Found, HitBuffer, found_in, make_buffer, written
 from kmatch.engine.cpu.primer import extend_primers
 from kmatch.engine.cpu.tables import Seeds, Tables
 from kmatch.engine.engine import Engine, Scan, UnderWay
 from kmatch.engine.geometry import CACHE_LINE, LANES_PER_WORD, SPARE, Layout, Text
 from kmatch.engine.queries import DifferenceQuery, QueryArrays
 from kmatch.engine.types import Pams, Starts, View
-from kmatch.engine.workers import Kernel
+from kmatch.engine.workers import Kernel, spans, stretches, tiles
 from kmatch.jit.entries import entry
 
 unite = entry("kmatch.engine.cpu.pack:unite", tuple[Words, int, Bytes])

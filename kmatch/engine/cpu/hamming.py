@@ -16,7 +16,6 @@ import numpy as np
 
 from kmatch.arrays import Longs
 from kmatch.engine.cpu.hits import give_up, leave, new_slot, new_writer, put
-from kmatch.engine.cpu.items import TILE, WIDE
 from kmatch.engine.cpu.vectors import (
     ALL_ONES,
     NONE,
@@ -28,7 +27,8 @@ from kmatch.engine.cpu.vectors import (
     pointer,
     store,
 )
-from kmatch.engine.geometry import Text
+from kmatch.engine.geometry import WIDE, Text
+from kmatch.engine.workers import TILE
 from kmatch.engine.workers_kernels import next_item
 from kmatch.jit.kernels import inlined, kernel
 

@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kmatch.engine import codes
-from kmatch.engine.codes import NO_CODE, HitBuffer
-from kmatch.engine.cpu.items import CODES_AT_ONCE
+from kmatch.engine.codes import CODES_AT_ONCE, NO_CODE, HitBuffer
 from kmatch.engine.cpu.vectors import pointer
 from kmatch.engine.workers_kernels import fetch_add
 from kmatch.jit.kernels import inlined, kernel

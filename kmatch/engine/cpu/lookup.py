@@ -17,7 +17,6 @@ import numpy as np
 
 from kmatch.arrays import Ints, Longs, Words
 from kmatch.engine.cpu.hits import give_up, leave, new_slot, new_writer, put
-from kmatch.engine.cpu.items import SPAN, WORDS
 from kmatch.engine.cpu.tables import MOST_ERRORS, TAG_BITS
 from kmatch.engine.cpu.vectors import (
     NONE,
@@ -40,6 +39,8 @@ from kmatch.engine.cpu.vectors import (
     where_equal,
     word_at,
 )
+from kmatch.engine.geometry import WORDS
+from kmatch.engine.workers import SPAN
 from kmatch.engine.workers_kernels import fetch_add, next_item
 from kmatch.jit.kernels import inlined, kernel
 

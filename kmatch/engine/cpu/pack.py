@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kmatch.engine.cpu.items import PACK_ROWS
+from kmatch.engine.workers import PACK_ROWS
 from kmatch.engine.workers_kernels import next_item
 from kmatch.jit.kernels import kernel
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Longs, Words
 from kmatch.engine.cpu.hits import put
-from kmatch.engine.cpu.items import WORDS
 from kmatch.engine.cpu.vectors import ONE, aligned, load, lowest, nonzero, pointer, store
+from kmatch.engine.geometry import WORDS
 from kmatch.engine.letters import decode
 from kmatch.jit.kernels import inlined, kernel
 

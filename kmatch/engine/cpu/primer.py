@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmatch.arrays import Bytes, Longs, Words
-from kmatch.engine.cpu.items import LANES
+from kmatch.engine.geometry import LANES
 from kmatch.engine.types import Starts
 from kmatch.jit.entries import entry
 

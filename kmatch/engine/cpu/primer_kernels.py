@@ -19,7 +19,6 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.engine.cpu.distances import add, copy, counter_bits, follow, put_number
-from kmatch.engine.cpu.items import LANES, WORDS
 from kmatch.engine.cpu.recurrence import (
     PAIR,
     advance,
@@ -39,6 +38,7 @@ from kmatch.engine.cpu.vectors import (
     nonzero,
     store,
 )
+from kmatch.engine.geometry import LANES, WORDS
 from kmatch.engine.types import FRESH
 from kmatch.jit.kernels import inlined, kernel
 

@@ -9,8 +9,8 @@ eight, as nv is kept instead of pv.
 and a border's ph, mh of column c at its index + PAIR·c.
 """
 
-from kmatch.engine.cpu.items import WORDS
 from kmatch.engine.cpu.vectors import load, store
+from kmatch.engine.geometry import WORDS
 from kmatch.jit.kernels import inlined, kernel
 
 PAIR = 2 * WORDS  # a pair of vectors: nv and mv, or ph and mh

@@ -15,7 +15,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, overload, register_model
 
-from kmatch.engine.cpu.items import WIDE, WORDS
+from kmatch.engine.geometry import WIDE, WORDS
 from kmatch.jit.kernels import inlined, kernel
 
 ALL_ONES, NONE, ONE = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(0), np.uint64(1)
