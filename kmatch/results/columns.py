@@ -210,8 +210,7 @@ class Table(Generic[SomeBatch, Row]):
             values = (getattr(self, name)[rows : rows + 1 or None] for name in self._row._fields)
             return self._row._make(value.tolist()[0] for value in values)
         if not isinstance(rows, slice):
-            rows = np.asarray(rows)
-            rows = rows if rows.size else rows.astype(np.int64)
+            rows = np.asarray(rows, None if np.size(rows) else np.int64)
         numbers = np.arange(len(self))[rows]
         if numbers.ndim != 1:
             raise IndexError("rows are chosen by a slice, a mask or one list of numbers")
@@ -223,17 +222,10 @@ class Table(Generic[SomeBatch, Row]):
         numbers = [each.origin.number if self.joins else id(each) for each in self.batches]
         of = np.array(numbers, np.int64)[which]
         parts = np.split(rows, np.flatnonzero(np.diff(of)) + 1) if len(rows) else ()
-        found = self._like([taken(self.batches, part) for part in parts])
-        made = vars(self).keys() & self.columns.keys()
-        vars(found).update({name: vars(self)[name][rows] for name in made})
-        return found
-
-    def _like(self, batches: Iterable[SomeBatch]) -> Self:
-        """A table of the same search with other batches, of which no column is made yet."""
-        found = object.__new__(type(self))
-        made = self.columns.keys()
-        vars(found).update({name: each for name, each in vars(self).items() if name not in made})
-        found.take(batches)
+        columns, found = self.columns, object.__new__(type(self))
+        for name, each in vars(self).items():
+            vars(found)[name] = each[rows] if name in columns else each
+        found.take([taken(self.batches, part) for part in parts])
         return found
 
     def __repr__(self) -> str:
