@@ -181,8 +181,7 @@ def table_of(found: Any) -> Table:
         column = found.column(heading)
         columns[heading] = Words.of(column) if heading in _WORDS else column
     if found.noun == "hit":
-        patterns = [pattern.name for pattern in found.patterns]
-        columns["pattern"] = Words(patterns, found.pattern_number)
+        columns["pattern"] = Words(found.patterns.names, found.pattern_number)
         if found.searched is not None and "genome" not in columns and found.searched.can_reread:
             lengths = _sizes(found.searched.genome(0))
     if found.noun == "primer":
