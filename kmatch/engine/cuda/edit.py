@@ -30,7 +30,6 @@ from kmatch.engine.cuda.recurrence import (
     Way,
     add,
     advance,
-    cross,
     holds,
     load_counter,
     load_strip,
@@ -311,18 +310,31 @@ def make_scan(rows: int, bits: int) -> Any:
 
 
 @cuda.jit(device=True)
-def _report_border(counter, bits, columns, own, ends, coding, buffer):
-    """Go over the last border of a span once more, to find the ends within k.
+def _cross(state, rows, bits, strip, columns, way, own, tile, ends, coding, buffer):
+    """Take a span's columns through one strip; returns the lanes within k at its lower border.
 
-    columns: of the warm-up, and of the span; ends: Ends of the span's first column.
+    columns: of the warm-up that is left, and of the span; ends: Ends of its first column, owned by
+    no lane but in the last strip.
     """
     warm, span = columns
-    for t in range(span):
-        here = own.at + 2 * t * own.apart
-        plus, minus = own.borders[uint64(here)], own.borders[uint64(here + own.apart)]
-        left = add(counter, bits, plus, minus) & ends.owned
-        if left and warm <= t:
-            _append(counter, bits, left, ends, t, coding, buffer)
+    low = NONE
+    for t in range(0, span, COLUMNS):
+        stage(way, t, span - t, tile)
+        for c in range(COLUMNS):
+            here = own.at + 2 * (t + c) * own.apart
+            state.ph[c] = own.borders[uint64(here)] if strip else NONE
+            state.mh[c] = own.borders[uint64(here + own.apart)] if strip else NONE
+        advance(state, rows, tile, 0)
+        for c in range(COLUMNS):
+            left = add(state.counter, bits, state.ph[c], state.mh[c])
+            low |= left
+            here = own.at + 2 * (t + c) * own.apart
+            own.borders[uint64(here)] = state.ph[c]
+            own.borders[uint64(here + own.apart)] = state.mh[c]
+            left &= ends.owned
+            if left and warm <= t + c and t + c < span:
+                _append(state.counter, bits, left, ends, t + c, coding, buffer)
+    return low
 
 
 @cache
@@ -381,13 +393,13 @@ def make_strips(rows: int, bits: int) -> Any:
                 low = counter[top]
                 if strip == last and strip + 1 < strips:
                     save_counter(counter, bits, own, strip + 1, rows)
-                low |= cross(state, rows, bits, strip, span, way, own, tile)
+                mine = owned if strip + 1 == strips else NONE
+                ends = Ends(64 * word * shape.rows + row, step, shape.rows, mine)
+                counted = warm - base, span
+                low |= _cross(
+                    state, rows, bits, strip, counted, way, own, tile, ends, coding, buffer
+                )
                 save_strip(state, rows, own, strip)
-                if strip + 1 == strips and low & owned:
-                    load_counter(counter, bits, own, strip)
-                    ends = Ends(64 * word * shape.rows + row, step, shape.rows, owned)
-                    counted = warm - base, span
-                    _report_border(counter, bits, counted, own, ends, coding, buffer)
                 save_counter(counter, bits, own, strip, 0)
                 if strip == last:
                     if strip + 1 < strips and cuda.syncthreads_or(int32(low != NONE)):

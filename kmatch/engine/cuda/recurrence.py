@@ -299,22 +299,3 @@ def holds(counter, rows, bits, own, strip):
         low |= add(counter, bits, own.deltas[uint64(here)], own.deltas[uint64(here + own.apart)])
         here += 2 * own.apart
     return low != NONE
-
-
-@cuda.jit(device=True)
-def cross(state, rows, bits, strip, span, way, own, tile):
-    """Take a span's columns through one strip; returns the lanes within k at its lower border."""
-    low = NONE
-    for t in range(0, span, COLUMNS):
-        stage(way, t, span - t, tile)
-        for c in range(COLUMNS):
-            here = own.at + 2 * (t + c) * own.apart
-            state.ph[c] = own.borders[uint64(here)] if strip else NONE
-            state.mh[c] = own.borders[uint64(here + own.apart)] if strip else NONE
-        advance(state, rows, tile, 0)
-        for c in range(COLUMNS):
-            low |= add(state.counter, bits, state.ph[c], state.mh[c])
-            here = own.at + 2 * (t + c) * own.apart
-            own.borders[uint64(here)] = state.ph[c]
-            own.borders[uint64(here + own.apart)] = state.mh[c]
-    return low
