@@ -20,6 +20,7 @@ from kmatch.arrays import (
     ranked,
 )
 from kmatch.engine.types import LETTERS
+from kmatch.engine.ways import try_lookup
 from kmatch.errors import InputError, warn
 from kmatch.genome import Genome, Genomes
 from kmatch.published.registry import ENGINE
@@ -64,8 +65,13 @@ class VariantSearch:
         pams = load_pams(query.pam, query.pam_side)
         self._leads = bool(pams) and pams[0].leads
         lengths, self._bulges = query.patterns.lengths, query.problem == "edit"
+        distances = pattern_distances(query.patterns, query.k)
         if self._bulges:
-            lengths = lengths + pattern_distances(query.patterns, query.k)
+            lengths = lengths + distances
+        self._searches: dict[str, Search[HitBatch]] = {}
+        # One base a letter can be looked up, and windows have too few letters for a trial.
+        tried = try_lookup(len(lengths), int(distances.max()), len(pams), not self._bulges)
+        self._way = "lookup" if tried else None
         self._longest = int(lengths.max()) + max(map(len, pams), default=0)  # letters of a hit
         self._every_end = query._replace(report="ends") if self._bulges else query
         minima = self._bulges and (query.report or ("ends" if pams else "minima")) == "minima"
@@ -150,7 +156,7 @@ class VariantSearch:
             text = np.concatenate([text, windows.letters])
             bounds = np.concatenate([bounds, windows.bounds[1:] + bounds[-1]])
         # Hits across borders do no harm.
-        hits = self._search_in(text, bounds[[0, -1]], self._every_end, False, united=True)
+        hits = self._search_in("united", text, bounds[[0, -1]])
         at = self._anchored(hits.minus, hits.start, hits.end - 1)
         row = np.searchsorted(bounds, at, "right") - 1
         begin = np.append(low, np.maximum(block.start[others] - most + 1, 0))[row] - bounds[row]
@@ -169,28 +175,31 @@ class VariantSearch:
         kept[block.first[:-1]] = False  # the reference
         return np.flatnonzero(kept)
 
-    def _search_in(
-        self, letters: Bytes, bounds: Longs, query: Query, aligned: Any, united: bool = False
-    ) -> HitBatch:
-        """The hits in records without names, side by side: bounds, int64[n+1]."""
+    def _search_in(self, kind: str, letters: Bytes, bounds: Longs) -> HitBatch:
+        """The hits in records without names, side by side: bounds, int64[n+1].
+
+        kind: `united` letters, in which every end is looked for, `ends` for these too, or `asked`
+        for the hits of the query.
+        """
         if len(bounds) < 2:
             return no_hits()
         stretch = Stretch([""] * (len(bounds) - 1), np.diff(bounds), letters)
-        genomes = Genomes([Genome.of_stretches("windows of variants", [stretch])], named=False)
-        run = self._search.run._replace(aligned=aligned, cluster=None)
-        if united:  # where one base a letter cannot be looked up
-            run = run._replace(algorithm=ENGINE, way="scan")
-        search = begin_search(query, genomes, run)
-        search.engine.united = united
-        return joined([no_hits(), *search])
+        genome = Genome.of_stretches("windows of variants", [stretch])
+        if kind not in self._searches:  # of all blocks, so that tables are made once
+            query, run = self._query, self._search.run._replace(cluster=None, algorithm=ENGINE)
+            run = run._replace(way="scan" if kind == "united" else self._way)
+            if kind != "asked":
+                query, run = self._every_end, run._replace(aligned=False)
+            self._searches[kind] = begin_search(query, Genomes([genome], named=False), run)
+            self._searches[kind].engine.united = kind == "united"
+        return joined([no_hits(), *self._searches[kind]._find(genome)])
 
     def _lifted(
         self, block: Block, windows: Windows, letters: Bytes, carriers: Callable[[bytes], str]
     ) -> HitBatch:
         """The hits of windows that the reference has not, in its coordinates, of record 0;
         carriers: gives the samples of copies."""
-        run = self._search.run
-        hits = self._search_in(windows.letters, windows.bounds, self._query, run.aligned)
+        hits = self._search_in("asked", windows.letters, windows.bounds)
         low, high, rows = windows.lifted(hits.record, hits.start, hits.end)
         # Inside an insertion a hit is at the letter before it.
         start = np.where(low == high, np.maximum(low - 1, 0), low)
@@ -231,7 +240,7 @@ class VariantSearch:
         low = np.maximum(np.where(side % 2, at, at - self._longest), 0)
         size = np.minimum(np.where(side % 2, at + self._longest, at), len(letters)) - low
         bounds = bounds_of(size)
-        found = self._search_in(gather(letters, low, bounds), bounds, self._every_end, False)
+        found = self._search_in("ends", gather(letters, low, bounds), bounds)
         ends = self._anchored(found.minus, found.start, found.end) + low[found.record]
         found = found.picked(np.flatnonzero(ends == at[found.record]))
         kinds = 2 * len(self._query.patterns)
