@@ -24,19 +24,13 @@ from kmatch.engine.cuda.recurrence import (
     COLUMNS,
     THREADS,
     Ends,
-    Own,
     State,
     Tile,
     Way,
     add,
     advance,
-    holds,
-    load_counter,
-    load_strip,
     put_number,
     read,
-    save_counter,
-    save_strip,
     stage,
 )
 from kmatch.engine.cuda.words import (
@@ -309,6 +303,75 @@ def make_scan(rows: int, bits: int) -> Any:
     return kernel
 
 
+class Own(NamedTuple):
+    """What device memory keeps of a pattern whose rows go in strips, uint64 each: a thread's own
+    words are those from `at` on, each `apart` words from the next.
+
+    deltas: vertical ones of all rows; borders: horizontal deltas at the last lower border; totals:
+    counters at the upper border of every strip.
+    """
+
+    deltas: DeviceArray
+    borders: DeviceArray
+    totals: DeviceArray
+    at: int
+    apart: int
+
+
+@cuda.jit(device=True)
+def _load_strip(state, rows, own, strip, fresh, missing):
+    """Load a strip's vertical deltas; a fresh strip has a column that grows by one a row."""
+    if fresh:
+        for i in range(rows):
+            state.pv[i] = NONE if strip * rows + i < missing else ALL_ONES
+            state.mv[i] = NONE
+    else:
+        here = own.at + 2 * strip * rows * own.apart
+        for i in range(rows):
+            state.pv[i] = own.deltas[uint64(here)]
+            state.mv[i] = own.deltas[uint64(here + own.apart)]
+            here += 2 * own.apart
+
+
+@cuda.jit(device=True)
+def _save_strip(state, rows, own, strip):
+    here = own.at + 2 * strip * rows * own.apart
+    for i in range(rows):
+        own.deltas[uint64(here)] = state.pv[i]
+        own.deltas[uint64(here + own.apart)] = state.mv[i]
+        here += 2 * own.apart
+
+
+@cuda.jit(device=True)
+def _load_counter(counter, bits, own, strip):
+    for b in range(bits):
+        counter[b] = own.totals[uint64(own.at + (strip * bits + b) * own.apart)]
+
+
+@cuda.jit(device=True)
+def _save_counter(counter, bits, own, strip, number):
+    """Store the counter plus a number."""
+    carry = NONE
+    for b in range(bits):
+        old = counter[b]
+        bit = ALL_ONES if (number >> b) & 1 else NONE
+        own.totals[uint64(own.at + (strip * bits + b) * own.apart)] = old ^ bit ^ carry
+        carry = (old & bit) | (carry & (old | bit))
+
+
+@cuda.jit(device=True)
+def _holds(counter, rows, bits, own, strip):
+    """Whether a value of a strip's rows in the last column is within k in any lane."""
+    _load_counter(counter, bits, own, strip - 1)
+    low = NONE
+    here = own.at + 2 * strip * rows * own.apart
+    end = here + 2 * rows * own.apart
+    while here < end:
+        low |= add(counter, bits, own.deltas[uint64(here)], own.deltas[uint64(here + own.apart)])
+        here += 2 * own.apart
+    return low != NONE
+
+
 @cuda.jit(device=True)
 def _cross(state, rows, bits, strip, columns, way, own, tile, ends, coding, buffer):
     """Take a span's columns through one strip; returns the lanes within k at its lower border.
@@ -372,7 +435,7 @@ def make_strips(rows: int, bits: int) -> Any:
         strips = letters.shape[1] // rows
         missing = strips * rows - length
         put_number(counter, bits, rows - missing - limit - 1)
-        save_counter(counter, bits, own, 0, 0)
+        _save_counter(counter, bits, own, 0, 0)
         last = 0  # the lowest strip that takes part
         fresh = 0  # the strip that starts anew
         for base in range(0, columns, SPAN):
@@ -386,21 +449,21 @@ def make_strips(rows: int, bits: int) -> Any:
                     plane = letters[search, strip * rows + thread]
                     staged[thread] = uint64(plane) * uint64(COLUMNS * THREADS)
                 cuda.syncthreads()
-                load_strip(state, rows, own, strip, strip == fresh, missing)
+                _load_strip(state, rows, own, strip, strip == fresh, missing)
                 if strip == fresh:
                     fresh = -1
-                load_counter(counter, bits, own, strip)
+                _load_counter(counter, bits, own, strip)
                 low = counter[top]
                 if strip == last and strip + 1 < strips:
-                    save_counter(counter, bits, own, strip + 1, rows)
+                    _save_counter(counter, bits, own, strip + 1, rows)
                 mine = owned if strip + 1 == strips else NONE
                 ends = Ends(64 * word * shape.rows + row, step, shape.rows, mine)
                 counted = warm - base, span
                 low |= _cross(
                     state, rows, bits, strip, counted, way, own, tile, ends, coding, buffer
                 )
-                save_strip(state, rows, own, strip)
-                save_counter(counter, bits, own, strip, 0)
+                _save_strip(state, rows, own, strip)
+                _save_counter(counter, bits, own, strip, 0)
                 if strip == last:
                     if strip + 1 < strips and cuda.syncthreads_or(int32(low != NONE)):
                         last += 1
@@ -408,7 +471,7 @@ def make_strips(rows: int, bits: int) -> Any:
                     else:
                         # The strip's deltas are in memory: is any value in it still within k?
                         if strip and not cuda.syncthreads_or(
-                            int32(holds(counter, rows, bits, own, strip))
+                            int32(_holds(counter, rows, bits, own, strip))
                         ):
                             last -= 1
                         break
