@@ -33,17 +33,14 @@ class QueryArrays(NamedTuple):
     masks: Bytes
 
 
-def window_arrays(
-    masks: Bytes, bounds: Longs, exact: Bools, k: int, shifts: Ints | None = None
-) -> QueryArrays:
+def window_arrays(masks: Bytes, bounds: Longs, exact: Bools, k: int) -> QueryArrays:
     """The QueryArrays of Q windows that are searched within k.
 
     masks: uint8[L], their letters side by side, along the forward text; bounds: int64[Q+1], where
-    the letters of each window begin; none is empty; exact: bool[L], the letters that have to match;
-    shifts: int32[L], how far each is from the window's start, None where all letters are there.
+    the letters of each window begin; none is empty; exact: bool[L], the letters that have to match.
     """
     lengths = counted = np.diff(bounds)
-    shifts = offsets_in_rows(bounds) if shifts is None else shifts
+    shifts = offsets_in_rows(bounds)
     if exact.any():  # counted letters come first
         order = np.argsort(2 * np.repeat(np.arange(len(lengths)), lengths) + exact, kind="stable")
         masks, shifts = masks[order], shifts[order]
