@@ -1,8 +1,7 @@
 """All kernels compiled ahead, by several processes, for the types that searches call them with.
 
-Each kernel of the CPU is compiled for itself, so that none waits for another; those of a GPU are
-shared out to few processes, as each of these begins with a context, and contexts with each other.
-The processes are started, not forked, which threads and CUDA would not survive.
+Each kernel is compiled for itself, so that none waits for another. The processes are started, not
+forked, which threads and CUDA would not survive.
 """
 
 import os
@@ -29,36 +28,33 @@ from kmatch.search import alignments, windows  # noqa: F401
 from kmatch.sequences.records import Progress
 from kmatch.threads import cores
 
-CUDA_PROCESSES = 8  # that compile for a GPU, at most
-CUDA_MEMORY = 1 << 30  # bytes of its free memory for each of them, which takes half of these
+CUDA_MEMORY = 1 << 30  # bytes of a GPU's free memory for each process, which takes half of them
 
 
 def compile_all(on_progress: Progress | None = None) -> list[str]:
     """Compile all kernels, for the CPU and for CUDA where there is a GPU; returns the devices.
 
-    on_progress(done, tasks) is called after each task, which is one kernel of the CPU or several of
-    the GPU. Raises a KmatchError where kernels cannot be made or kept.
+    on_progress(done, kernels) is called after each. Raises a KmatchError where kernels cannot be
+    made or kept.
     """
     workers = cores()
     # What takes many arguments compiles for long, and is begun first.
-    names = sorted(ahead, key=lambda name: -len(_spelled(name)[0]))
-    tasks = [("cpu", [name]) for name in names]
+    names = [("cpu", name) for name in sorted(ahead, key=lambda name: -len(_spelled(name)[0]))]
     with suppress(DeviceError):
         choose_engine("cuda")
         from kmatch.engine.cuda.driver import memory
 
-        shares = max(min(workers, CUDA_PROCESSES, memory()[0] // CUDA_MEMORY), 1)
-        names = list(cuda_kernels())
-        tasks = [("cuda", names[share::shares]) for share in range(shares)] + tasks
+        names += [("cuda", name) for name in cuda_kernels()]
+        workers = max(min(workers, memory()[0] // CUDA_MEMORY), 1)
     try:
         with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_begin) as pool:
-            for done, _ in enumerate(pool.map(compile_kernels, *zip(*tasks, strict=True)), 1):
+            for done, _ in enumerate(pool.map(compile_kernel, *zip(*names, strict=True)), 1):
                 if on_progress:
-                    on_progress(done, len(tasks))
+                    on_progress(done, len(names))
     except (BrokenExecutor, OSError):  # no processes here, or no memory for all of them
-        for task in tasks:
-            compile_kernels(*task)
-    return sorted({device for device, _ in tasks})
+        for name in names:
+            compile_kernel(*name)
+    return sorted({device for device, _ in names})
 
 
 def _begin() -> None:
@@ -72,20 +68,16 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def compile_kernels(device: str, names: list[str]) -> None:
-    """Compile some of a device's kernels, unless they are there. Raises a KmatchError."""
-    name = device
+def compile_kernel(device: str, name: str) -> None:
+    """Compile one of a device's kernels, unless it is there. Raises a KmatchError."""
     try:
         with warnings.catch_warnings(action="error", category=KmatchWarning):  # it cannot be kept
             if device == "cuda":
                 choose_engine(device)
-                kernels = cuda_kernels()
-            for name in names:
-                if device == "cuda":
-                    make, constants, types = kernels[name]
-                    make(*constants).compile(types)
-                else:
-                    ahead[name][0].open(*_spelled(name))
+                make, constants, types = cuda_kernels()[name]
+                make(*constants).compile(types)
+            else:
+                ahead[name][0].open(*_spelled(name))
     except Exception as error:  # some of which other processes cannot raise
         raise KmatchError(f"not compiled ahead: {name}: {error}") from None
 

@@ -315,11 +315,11 @@ def test_kernels_for_cuda_are_kept_alike(folder, reported, monkeypatch):
 
 def test_what_processes_fail_to_compile_is_compiled_all_the_same(monkeypatch):
     compiled = []
-    monkeypatch.setattr(ahead, "compile_kernels", lambda *task: compiled.append(task))
+    monkeypatch.setattr(ahead, "compile_kernel", lambda *kernel: compiled.append(kernel))
     monkeypatch.setattr(ahead, "choose_engine", mock.Mock(side_effect=DeviceError("none")))
     monkeypatch.setattr(ahead, "ProcessPoolExecutor", mock.Mock(side_effect=OSError))
     assert ahead.compile_all() == ["cpu"]
-    assert sorted(compiled) == [("cpu", [name]) for name in sorted(entries.ahead)]
+    assert sorted(compiled) == [("cpu", name) for name in sorted(entries.ahead)]
 
 
 def test_kernels_that_cannot_be_kept_end_compiling_ahead(monkeypatch):
@@ -327,7 +327,7 @@ def test_kernels_that_cannot_be_kept_end_compiling_ahead(monkeypatch):
     monkeypatch.setitem(entries.ahead, "tiny", tiny)
     monkeypatch.setattr(folders, "kernel_folders", lambda: [Path("/proc/nothing")])
     with pytest.raises(KmatchError, match="tiny: /proc/nothing: compiled kernels cannot be kept"):
-        ahead.compile_kernels("cpu", ["tiny"])
+        ahead.compile_kernel("cpu", "tiny")
 
 
 def test_every_kernel_that_host_code_calls_is_compiled_ahead():
