@@ -5,7 +5,8 @@ of the matrix its letter i; a column is a letter of the background, the same for
 selects one of the row's planes in shared memory. A tile is WIDTH words of neighbouring starts, one
 word a thread, and a block takes STRETCHES stretches of the background past one tile. A stretch
 begins with a warm-up, whose first column is D[i] = i: an alignment of i letters within k spans
-fewer than i + k columns, so values below k come out exact, and others not too low.
+fewer than i + k columns, so values below k come out exact, and others not too low. The warm-up of a
+strip is the shorter the further down it is, as alignments cross its top so many columns later.
 
 In a strip every lane has one row of interest: the row of its bound, or the strip's last where the
 bound is below. The horizontal deltas there are gathered on the way down, and a counter follows
@@ -67,7 +68,8 @@ class Tile(NamedTuple):
     (p·rows + i)·width; masks: the lanes of which row i is the row of interest, at i·width;
     interest: uint8, these rows, of lane i at i·width, counted from 1, with 0 for the last row of
     the strip above; deeper: the lanes whose limits are below the strip; passing: those that were
-    alive down to the strip's top, which are looked for at its last row first.
+    alive down to the strip's top, which are looked for at its last row first; carried: D − k above
+    the strip before its first column, bit b of it at `at` + b.
     """
 
     limits: DeviceArray
@@ -80,18 +82,22 @@ class Tile(NamedTuple):
     interest: DeviceArray
     deeper: DeviceArray
     passing: DeviceArray
+    carried: DeviceArray
+    at: int
 
 
 class Stretch(NamedTuple):
     """A stretch of the background on its way through a strip.
 
-    columns: four letters a number; begin, end: those that are taken; base: the strip's top row − k.
+    columns: four letters a number; begin, end: those that are taken; base: the strip's top row − k;
+    origin: the column that the first deltas in device memory belong to.
     """
 
     columns: DeviceArray
     begin: int
     end: int
     base: int
+    origin: int
 
 
 class Borders(NamedTuple):
@@ -132,27 +138,69 @@ _advance = advance_by(_row)
 
 
 @cuda.jit(device=True)
-def begin_rows(state, rows, bits, gather, tile, base):
+def begin_rows(state, rows, bits, gather, tile, base, fresh):
     """Begin a column that grows by one a row, and counters at the rows of interest.
 
-    base: D − k above the strip.
+    fresh: whether a record begins, so that D − k above the strip is `base`.
     """
     for i in range(rows):
         state.pv[i] = ALL_ONES
         state.mv[i] = NONE
-    put_number(state.counter, bits, 0 if gather else base + rows)
+    counted = ALL_ONES
     if gather:
+        counted = NONE
+        put_number(state.counter, bits, 0)
         for i in range(rows):
             wanted = tile.masks[uint64(tile.word) + uint64(i * tile.width)]
+            counted |= wanted
             for b in range(bits):
-                state.counter[b] |= wanted if ((base + i + 1) >> b) & 1 else NONE
+                if ((i + 1) >> b) & 1:
+                    state.counter[b] |= wanted
+    else:
+        put_number(state.counter, bits, rows)
+    _add_above(state.counter, bits, tile, base, fresh, counted)
+
+
+@cuda.jit(device=True)
+def _add_above(counter, bits, tile, base, fresh, counted):
+    """Add D − k above the strip to a counter, in the lanes counted."""
+    carry = NONE
+    for b in range(bits):
+        above = tile.carried[tile.at + b]
+        if fresh:
+            above = ALL_ONES if (base >> b) & 1 else NONE
+        above &= counted
+        old = counter[b]
+        counter[b] = old ^ above ^ carry
+        carry = (old & above) | (carry & (old ^ above))
+
+
+@cuda.jit(device=True)
+def carry_down(state, rows, bits, tile, stretch, borders, begun):
+    """Find D − k above a strip before its first column, in every lane.
+
+    begun: the first column of the strip above, where `tile.carried` is D − k above that one.
+    """
+    if borders.source < 0:
+        put_number(state.counter, bits, stretch.base)
+    else:
+        put_number(state.counter, bits, rows)
+        _add_above(state.counter, bits, tile, stretch.base, False, ALL_ONES)
+    for t in range(begun, stretch.begin, COLUMNS):
+        letters = _load_letters(state, tile.width, stretch, borders, t)
+        if letters & 7 == FRESH:
+            put_number(state.counter, bits, stretch.base)
+        else:
+            add_four(state.counter, bits, state.next_ph, state.next_mh)
+    for b in range(bits):
+        tile.carried[tile.at + b] = state.counter[b]
 
 
 @cuda.jit(device=True)
 def _load_letters(state, width, stretch, borders, t):
     """The letters of COLUMNS columns from t on; begins to load the deltas above them."""
     if borders.source >= 0:
-        first = borders.source + (t - stretch.begin) * 2 * width
+        first = borders.source + (t - stretch.origin) * 2 * width
         for c in range(COLUMNS):
             at = first + 2 * c * width
             state.next_ph[c] = borders.deltas[uint64(at)]
@@ -165,7 +213,7 @@ def _hand_down(state, width, stretch, borders, t):
     """Store the deltas below COLUMNS columns from t on."""
     if borders.target >= 0:
         for c in range(COLUMNS):
-            at = borders.target + (t - stretch.begin) * 2 * width + 2 * c * width
+            at = borders.target + (t - stretch.origin) * 2 * width + 2 * c * width
             borders.deltas[uint64(at)] = state.ph[c]
             borders.deltas[uint64(at + width)] = state.mh[c]
 
@@ -186,8 +234,9 @@ def sweep(state, rows, bits, gather, tile, stretch, borders, watch):
     while t < stretch.end:
         # Records have a loop each: one loop with new rows in it would copy all of them every time.
         letters = stretch.columns[uint64(t) // uint64(COLUMNS)]
-        begin_rows(state, rows, bits, gather, tile, stretch.base)
-        if letters & 7 == FRESH:
+        fresh = letters & 7 == FRESH
+        begin_rows(state, rows, bits, gather, tile, stretch.base, fresh)
+        if fresh:
             for c in range(COLUMNS):  # the strip below loads them ahead, and looks at none
                 state.ph[c] = NONE
                 state.mh[c] = NONE
@@ -254,9 +303,9 @@ def stage(rows, text, plane_words, word, top, threads, tile):
 class Shape(NamedTuple):
     """The target and the work as the kernel takes them.
 
-    plane_words: of the target's planes; stretch: the most columns of a stretch; warm: those of a
-    warm-up; both are multiples of COLUMNS; strips: to take; passed: the largest bound that is
-    already done.
+    plane_words: of the target's planes; stretch: the most columns of a stretch; warm: columns of
+    the first strip's warm-up; both are multiples of COLUMNS; strips: to take; passed: the largest
+    bound that is already done.
     """
 
     plane_words: int
@@ -382,7 +431,7 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
     columns swept in all strips.
     """
     threads, size, tile_lanes = STRETCHES * width, rows * width, 64 * width
-    plane_size = (UNKNOWN + 1) * size
+    plane_size, carried_size = (UNKNOWN + 1) * size, threads * bits
     trials = (rows - 1).bit_length() + 1
 
     @kept(**LIMIT)
@@ -394,6 +443,7 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
         passing = cuda.shared.array(width, uint64)
         alive_words = cuda.shared.array(threads, uint64)
         interest = cuda.shared.array(tile_lanes, uint8)
+        carried = cuda.shared.array(carried_size, uint64)
         lives = cuda.shared.array(STRETCHES, int32)
         ticket = cuda.shared.array(1, int64)
         state = State(
@@ -437,13 +487,14 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
                 interest,
                 deeper,
                 passing,
+                carried,
+                thread * bits,
             )
             begin = first + mine * _stretch_of(stop - first)
             end = smaller(begin + _stretch_of(stop - first), stop)
             origin = larger(begin - warm, 0)
             going = begin < stop
-            # Set anew only where it is used, it takes no more registers than it has to.
-            span = Stretch(columns, origin, end, -k)
+            span = Stretch(columns, origin, end, -k, origin)
             seen[1] = -1
             if mine == 0:
                 passing[word] = NONE
@@ -462,9 +513,11 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
                 below = border + strip % 2 * border_size if strip + 1 < strips else -1
                 borders = Borders(deltas, above, below)
                 if going:
-                    span = Stretch(columns, origin, end, top - k)
+                    begun = span.begin
+                    span = Stretch(columns, larger(begin - warm + top, 0), end, top - k, origin)
+                    carry_down(state, rows, bits, tile, span, borders, begun)
                     if word == 0:
-                        cuda.atomic.add(tally, CELLS, end - origin)
+                        cuda.atomic.add(tally, CELLS, end - span.begin)
                 left = NONE  # lanes that need the strips below
                 if not within:
                     if going:
@@ -510,7 +563,7 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
                             if cuda.syncthreads_or(int32(aimed != NONE)):
                                 break
                         if sweeping and word == 0 and trial < trials:
-                            cuda.atomic.add(tally, CELLS, end - origin)
+                            cuda.atomic.add(tally, CELLS, end - span.begin)
                     if mine == 0:
                         _raise(rows, top, rising, tile)
                 going = _any(lives, mine, left & deeper[word])
