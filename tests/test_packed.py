@@ -10,6 +10,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 from support.commands import failed, here, random_letters
+from support.devices import PROBLEMS
 from support.searches import hooked, packed, rows
 
 import kmatch
@@ -47,6 +48,18 @@ def table(search, genome, *arguments, **options):
 def same(search, records, layout, *arguments, **options):
     expected = table(search, kmatch.Genome.from_records(records), *arguments, **options)
     assert table(search, packed(records, **layout), *arguments, **options) == expected
+
+
+@pytest.mark.parametrize(
+    ("problem", "name"),
+    [(each, name) for each in ("hamming", "edit") for name in PROBLEMS[each].cases],
+)
+def test_records_end_where_chunks_do(problem, name):
+    records, patterns, k, options = PROBLEMS[problem].cases[name]
+    expected = [row[:6] for row in PROBLEMS[problem].expect(records, patterns, k, **options)]
+    for length in (60, 64, 100):
+        genome = packed(records, length=length, halo=128)
+        assert rows(getattr(kmatch, problem)(genome, patterns, k, **options)) == expected
 
 
 def test_parts_of_a_record():

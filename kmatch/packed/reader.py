@@ -145,7 +145,7 @@ class PackedFile:
         """The Spans of a chunk."""
         base = number * self.plan.length
         shown = base + self.plan.length + self.plan.halo
-        first = int(np.searchsorted(self._ends, base, side="right"))
+        first = int(np.searchsorted(self._ends, base))
         first = min(first, len(self.names) - 1)
         last = max(first + 1, int(np.searchsorted(self.begins, shown)))
         begins = self.begins[first:last] - base
