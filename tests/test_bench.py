@@ -19,8 +19,10 @@ CPU = ("--device", "cpu", "--size")
 
 
 def case_of(command, size, length, count, k):
-    letters = letters_of(size)
-    return Case(command, letters, cut_patterns(letters, length, count, k), k)
+    letters = letters_of(size).copy()
+    patterns = cut_patterns(letters, length, count, k)
+    letters[-length:] = list(patterns[0].encode())  # so that there are hits up to the end
+    return Case(command, letters, patterns, k)
 
 
 CASE = case_of("hamming", 2_000, 12, 3, 3)

@@ -90,8 +90,9 @@ class Published(Engine):
                 group = numbers[first : first + together].tolist()
                 panel = np.stack([patterns[number] for number in group])
                 given = panel if self._algorithm.panel else panel[0]
-                index, distance = self.hits(text, given, min(k, int(length)))
-                row, start = np.divmod(index, len(text) - length + 1)
+                table = self.table(text, given, min(k, int(length))).reshape(len(group), -1)
+                row, start = np.nonzero(table >= 0)
+                distance = table[row, start].astype(np.int64)
                 cuts = np.searchsorted(row, np.arange(1, len(group)))
                 yield from zip(group, np.split(start, cuts), np.split(distance, cuts), strict=True)
 
