@@ -62,6 +62,16 @@ def test_records_end_where_chunks_do(problem, name):
         assert rows(getattr(kmatch, problem)(genome, patterns, k, **options)) == expected
 
 
+@pytest.mark.parametrize("length", range(96, 104))
+def test_chunks_without_regions_are_left_out(length):
+    records = [(f"r{number}", 4 * "ACGTTGCA") for number in range(60)]
+    at = [("r1", 0, 32), ("r2", 9, 32), ("r40", 0, 32)]
+    for report in ("minima", "loci"):
+        same(
+            kmatch.edit, records, TINY | {"length": length}, ["TTGCA"], 1, regions=at, report=report
+        )
+
+
 def test_parts_of_a_record():
     text = random_letters(1000)
     ((_, letters),) = packed([("b", text)], **TINY).records()

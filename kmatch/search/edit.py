@@ -167,20 +167,18 @@ class EditSearch(Search[HitBatch]):
     def _in_chunks(self, chunks: Iterable[PackedChunk], report: str) -> Generator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
         self._now = report
-        self._plateaus = Plateaus(self._query.reading.backward)
-        # Hits that a later one may precede, and their coordinates; see `chains`.
-        self._waiting: tuple[HitBatch, Table] = no_hits(), np.zeros((5, 0), np.int64)
-        self._before = NO_LETTERS  # in front of the chunk
-        self._held = NO_ENDS  # coordinates in it that the one before has shown
+        self._start()
         last: PackedChunk | None = None
         found = self._scanner.scan(chunks, self._scans.start)
         # What rules decide about holds on to chunks.
         made = found if self._bound else codes_ahead(found, self.engine.threads)
         for chunk, codes in made:
-            if last:
-                self._go_on(last)
             if last and chunk.base > last.base + last.length:  # what lies between is in no region
-                self._before, self._held = NO_LETTERS, NO_ENDS
+                if len(hits := self._hits(last, NO_ENDS, FOREVER)):
+                    yield hits
+                self._start()
+            elif last:
+                self._go_on(last)
             last = chunk
             if len(codes) * UNPACKED > chunk.length:
                 chunk.unpack(self.engine)
@@ -189,6 +187,14 @@ class EditSearch(Search[HitBatch]):
                     yield hits
         if last and len(hits := self._hits(last, NO_ENDS, FOREVER)):
             yield hits
+
+    def _start(self) -> None:
+        """Start where no chunk comes before."""
+        self._plateaus = Plateaus(self._query.reading.backward)
+        # Hits that a later one may precede, and their coordinates; see `chains`.
+        self._waiting: tuple[HitBatch, Table] = no_hits(), np.zeros((5, 0), np.int64)
+        self._before = NO_LETTERS  # in front of the chunk
+        self._held = NO_ENDS  # coordinates in it that the one before has shown
 
     def _go_on(self, chunk: PackedChunk) -> None:
         """Go on from a chunk to the next one: with the letters that may be asked for there."""
