@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from support.commands import random_letters
 from support.differences import edited
-from support.searches import aligned, edit, search_panel
+from support.searches import aligned, edit, search, search_panel
 
 import kmatch
 from kmatch.engine import devices, ways
@@ -127,12 +127,14 @@ def test_look_ups_find_what_a_scan_finds(lengths, k, options, request):
         assert aligned(find(records, panel, k, **options, **more, way="lookup")) == expected
 
 
-@pytest.mark.parametrize("panel", [["ACGTN"], ["N" * 20, "ACGTACGTAC"], [random_letters(70)]])
+@pytest.mark.parametrize(
+    "panel", [["ACGTN"], ["N" * 20, "ACGTACGTAC"], [random_letters(70)], ["ACGTACGT", "TTGCAA"]]
+)
 def test_patterns_that_cannot_be_looked_up_are_scanned_for(panel):
     records = [("one", random_letters(2_000) + random_letters(70) + "TGG")]
-    for pam in ({}, {"pam": "NGG"}):
-        found = aligned(edit(records, panel, 2, way="lookup", **pam))
-        assert found == aligned(edit(records, panel, 2, way="scan", **pam)) != []
+    for find, pam in ((search, {}), (edit, {}), (edit, {"pam": "NGG"})):
+        found = aligned(find(records, panel, 2, way="lookup", **pam))
+        assert found == aligned(find(records, panel, 2, way="scan", **pam)) != []
 
 
 @pytest.mark.parametrize(

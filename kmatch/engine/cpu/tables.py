@@ -90,7 +90,7 @@ def plan_lookup(
     query: DifferenceQuery, constraints: Constraints, gapless: bool = False
 ) -> Lookup | None:
     """How queries are looked up beside their PAMs, or everywhere where there is none; None where
-    they cannot be. gapless: for mismatches alone, of one length."""
+    they cannot be. gapless: for mismatches alone, which takes patterns of one length."""
     reading, k = query.reading, query.k
     minus = distinct(constraints.minus)
     first = [int(np.argmax(constraints.minus == each)) for each in minus]
@@ -104,7 +104,8 @@ def plan_lookup(
     lengths, limits = np.diff(begins), query.limits[:count]
     longest = int(lengths.max())
     fits = constraints.pams.shape[2] <= WIDEST and longest + (0 if gapless else k) <= 64
-    if not fits or not np.isin(masks, SINGLE).all():
+    unequal = gapless and int(lengths.min()) < longest
+    if not fits or unequal or not np.isin(masks, SINGLE).all():
         return None
     pieces = find_pieces(int(lengths.min()), k, count, gapless)
     if pieces is None:
