@@ -121,7 +121,7 @@ def test_look_ups_find_what_a_scan_finds(lengths, k, options, request):
         parts += [random_letters(300, seed=100 + number), site]
     records = [("one", "".join(parts[:70])), ("none", ""), ("two", "".join([*parts[70:], "ACCN"]))]
     expected = aligned(find(records, panel, k, **options, way="scan"))
-    assert len(expected) > 10
+    assert len(expected) > (10 if find is search_panel else 20)
     request.getfixturevalue("unscanned")
     for more in ({}, {"chunk_length": 3_000, "threads": 2}):
         assert aligned(find(records, panel, k, **options, **more, way="lookup")) == expected
