@@ -104,10 +104,7 @@ def hamming(
         hits = kmatch.hamming("genome.fa", {"OR1": "TATCACCGCCAGAGGTA"}, k=3)
         near = hits[hits.distance <= 1]
     """
-    query = Query("hamming", load_patterns(patterns), k, strand, exact_5p, exact_3p)
-    run = Run(device, threads, algorithm, variants=load_variants(variants))
-    with on_cluster(run, scheduler) as run:
-        return _hits(query, run, genome, circular, regions, limit, on_progress, annotate)
+    return _hits("hamming", locals())
 
 
 def multi(
@@ -148,11 +145,7 @@ def multi(
         hits = kmatch.multi("genome.fa", "guides.txt", k=4, pam="NGG")
         hits.to_tsv("hits.tsv.gz")
     """
-    ends = (exact_5p, exact_3p)
-    query = Query("multi", load_patterns(patterns), k, strand, *ends, pam, pam_side)
-    run = Run(device, threads, algorithm, variants=load_variants(variants))
-    with on_cluster(run, scheduler) as run:
-        return _hits(query, run, genome, circular, regions, limit, on_progress, annotate, score)
+    return _hits("multi", locals())
 
 
 def edit(
@@ -195,12 +188,7 @@ def edit(
         hits = kmatch.edit("genome.fa", "ACGTTGCATTAGCCAGTACT", k=2)
         hits.cigar, hits.match
     """
-    rules = (exact_5p, exact_3p, pam, pam_side, report)
-    bounds = (max_mismatches, max_insertions, max_deletions)
-    query = Query("edit", load_patterns(patterns), k, strand, *rules, *bounds)
-    run = Run(device, threads, algorithm, variants=load_variants(variants))
-    with on_cluster(run, scheduler) as run:
-        return _hits(query, run, genome, circular, regions, limit, on_progress, annotate, score)
+    return _hits("edit", locals())
 
 
 def best(
@@ -232,9 +220,7 @@ def best(
         hits.distance.min()
     """
     check_choice("each", each, APART)
-    query = Query("best", load_patterns(patterns), 0, strand, exact_5p, exact_3p, each=each)
-    with on_cluster(Run(device, threads, algorithm), scheduler) as run:
-        return _hits(query, run, genome, circular, regions, limit, on_progress, annotate)
+    return _hits("best", locals())
 
 
 def pcr(
@@ -360,12 +346,10 @@ def guides(
         guides[guides.d0 == 1].to_tsv("guides.tsv")
     """
     names = _scores(score)
-    given = {"k": k, "length": length}
-    given |= {"max_insertions": max_insertions, "max_deletions": max_deletions}
-    counts = {name: checked_count(name, number) for name, number in given.items()}
-    best = None if best is None else checked_count("best", best, 1)
-    options = GuideOptions(pam=pam, pam_side=pam_side, score=names, best=best, **counts)
-    found = Guides((), options.k, "mit" in names)
+    k, best = checked_count("k", k), None if best is None else checked_count("best", best, 1)
+    bulges = max_insertions, max_deletions
+    options = GuideOptions(k, pam, pam_side, length, *bulges, names, best)
+    found = Guides((), k, "mit" in names)
     if annotate is not None:
         found.annotate(annotate)
     run = Run(device, threads, aligned=False, variants=load_variants(variants))
@@ -453,38 +437,33 @@ def _scores(given: str | Sequence[str]) -> list[str]:
     return names
 
 
-def _hits(
-    query: Query,
-    run: Run,
-    genome: Searched,
-    circular: bool | Sequence[str],
-    regions: RegionsGiven | None,
-    limit: int | None,
-    on_progress: Progress | None,
-    annotate: Path | None,
-    score: str | Sequence[str] = (),
-) -> Hits:
-    """The Hits of a Query, `limit` of a pattern, aligned where somebody asks for that."""
-    patterns = query.patterns
+def _hits(problem: str, given: dict[str, Any]) -> Hits:
+    """The Hits of a search for patterns, from its arguments by name: `limit` of a pattern, aligned
+    where somebody asks for that."""
+    given["patterns"] = patterns = load_patterns(given["patterns"])
+    given["variants"] = load_variants(given.get("variants"))
+    query = Query(problem, **{name: given[name] for name in Query._fields if name in given})
+    run = Run(**{name: given[name] for name in Run._fields if name in given})
     check_pam(patterns, query.pam, query.pam_side)
-    names = _scores(score)
-    genomes = as_genomes(genome).with_circular(circular)
+    names, annotate = _scores(given.get("score", ())), given["annotate"]
     k_each = pattern_distances(patterns, query.k) if isinstance(query.k, str) else None
-    # Otherwise alignments are made when somebody asks for them.
-    run = run._replace(aligned=not genomes.can_reread or bool(names or run.variants))
-    align = partial(with_alignments, query=query, genomes=genomes, threads=run.threads)
-    first = query.pam_side == "5p"
-    hits = Hits((), patterns, genomes, first, k_each, None if run.aligned else align)
-    hits.add(names)
-    if annotate is not None:
-        hits.annotate(annotate)
-    if run.variants is not None:
-        hits.add(VARIANTS)
-    if genomes.can_reread:
-        hits.letters = GenomeTexts(genomes, 2 * int(patterns.lengths.max()) + BESIDE).letters
-    scorer = make_scorer(query) if names else None
-    search = begin_search(query, genomes, run, load_regions(regions))
-    search.progress.tell = on_progress
-    closest = limited(search, patterns, limit)
-    hits.take(scorer.scored(closest, names) if scorer else closest)
+    with on_cluster(run, given["scheduler"]) as run:
+        genomes = as_genomes(given["genome"]).with_circular(given["circular"])
+        # Otherwise alignments are made when somebody asks for them.
+        run = run._replace(aligned=not genomes.can_reread or bool(names or run.variants))
+        align = partial(with_alignments, query=query, genomes=genomes, threads=run.threads)
+        first = query.pam_side == "5p"
+        hits = Hits((), patterns, genomes, first, k_each, None if run.aligned else align)
+        hits.add(names)
+        if annotate is not None:
+            hits.annotate(annotate)
+        if run.variants is not None:
+            hits.add(VARIANTS)
+        if genomes.can_reread:
+            hits.letters = GenomeTexts(genomes, 2 * int(patterns.lengths.max()) + BESIDE).letters
+        scorer = make_scorer(query) if names else None
+        search = begin_search(query, genomes, run, load_regions(given["regions"]))
+        search.progress.tell = given["on_progress"]
+        closest = limited(search, patterns, given["limit"])
+        hits.take(scorer.scored(closest, names) if scorer else closest)
     return hits
