@@ -35,7 +35,7 @@ HOW = {
     "hamming": SIZES,
     "multi": [size | {"way": way} for size in SIZES for way in ("scan", "lookup")],
     "edit": [size | {"way": way} for size in SIZES[:2] for way in ("scan", "filter")],
-    "best": [*SIZES[:2], {"held": 1, "sample": 2}, {"chunk_length": 7, "held": 5}],
+    "best": [*SIZES[:2], {"held": 1}, {"chunk_length": 7, "held": 5}],
     "constraints": ({}, {"chunk_length": 7}, {"way": "filter"}, {"way": "lookup"}),
     "pcr": SIZES[:2],
     "primer": ({}, {"part": 1, "height": 8, "block": 7}),

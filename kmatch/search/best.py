@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bools, Longs, bounds_of
+from kmatch.arrays import Bools, Longs
 from kmatch.engine.ways import work_of
 from kmatch.errors import warn
 from kmatch.genome import Genome, Genomes, as_genomes
@@ -23,7 +23,6 @@ from kmatch.search.panel import warn_of_missing
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.search import Progress, Search
-from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.circles import Circular
 from kmatch.sequences.records import Stretch, stretch_of, whole_stretches
@@ -31,7 +30,6 @@ from kmatch.sequences.records import Stretch, stretch_of, whole_stretches
 WINDOW = 1 << 25  # letters of records that are searched together
 UNITS = 1 << 12  # and genomes or records that are asked apart, at the most
 SPARED = 1 << 7  # patterns in units that are searched for in vain, to search fewer times
-SAMPLE = 1 << 18  # letters of a genome that say how close to it patterns are
 HELD = 1 << 20  # hits of a genome that wait for closer ones; of more it is searched once again
 
 
@@ -203,7 +201,7 @@ def approach(window: Window, query: Query, least: Longs, find: Find) -> Iterator
     least: int64[U, P], a pattern's letters in units in which it is looked for, otherwise less.
     """
     lengths = query.patterns.lengths
-    for limits in _limits(window, query, least, find):
+    for limits in _limits(window, query, least):
         missing = least == lengths
         for units, numbers in rectangles(missing):
             part, record = window.part(units)
@@ -224,53 +222,20 @@ def found_of(
         yield replace(batch, pattern=numbers[batch.pattern].astype(np.int32))
 
 
-def _limits(window: Window, query: Query, least: Longs, find: Find) -> Iterator[Longs]:
-    """Yield larger and larger limits of patterns, int64[P], up to all their letters but one.
-
-    They begin with what is found at little cost, and in a large genome go on with what each pattern
-    has in its first letters.
-    """
-    lengths, growth = query.patterns.lengths, 1
+def _limits(window: Window, query: Query, least: Longs) -> Iterator[Longs]:
+    """Yield larger and larger limits of patterns, int64[P], up to all their letters but one; in a
+    large genome they begin with what is found at little cost."""
+    lengths = query.patterns.lengths
     # About as close as a pattern comes by chance in some ten thousand letters.
-    limits, steps = np.maximum(3 * lengths - 6, 0) // 10, np.clip(lengths // 20, 1, 5)
+    limits, steps, growth = np.maximum(3 * lengths - 6, 0) // 10, np.clip(lengths // 20, 1, 5), 1
     if window.unit is None:
         yield lengths // 32
-        if len(missing := np.flatnonzero(least[0] == lengths)):
-            limits = _distances_nearby(window, query, missing, find)
-        steps, growth = np.ones_like(lengths), 2  # only where ends have to match
+        limits, growth = np.maximum(limits - 1, 0), 2  # in millions
     while (least == lengths).any():
         yield limits
         if (limits == lengths - 1).all():
             return
         limits, steps = np.minimum(limits + steps, lengths - 1), growth * steps
-
-
-def _distances_nearby(window: Window, query: Query, numbers: Longs, find: Find) -> Longs:
-    """The smallest distances of some patterns in the first letters of a genome, int64[P], all
-    letters but one at the most, whatever has to match at their ends."""
-    sample, lengths = _first_letters(window.genome, SAMPLE), query.patterns.lengths
-    part = Window(sample, np.zeros(len(sample), np.int64), [""])
-    least = np.where(np.isin(np.arange(len(lengths)), numbers), lengths, -1)[None]
-    for _ in approach(part, query._replace(exact_5p=0, exact_3p=0), least, find):
-        pass
-    return np.clip(least[0], 0, lengths - 1)
-
-
-def _first_letters(genome: Genome, size: int) -> Genome:
-    """The first `size` letters or fewer, without those of unknown bases that records begin with."""
-    held = []
-    for part in genome.parts():
-        letters = np.asarray(part.letters)
-        known = encode_text(letters) > 0
-        if not known.any():
-            continue
-        first = int(np.argmax(known))
-        bounds = np.clip(bounds_of(part.lengths), first, first + size)
-        held.append(Stretch(part.names, np.diff(bounds), letters[bounds[0] : bounds[-1]]))
-        size -= len(held[-1].letters)
-        if size <= 0:
-            break
-    return Genome.of_stretches(genome.label, held)
 
 
 def nearest(held: list[HitBatch], least: Longs, window: Window) -> HitBatch:

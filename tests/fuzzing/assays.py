@@ -17,7 +17,6 @@ PATCHES = (
     *((best, "WINDOW", size) for size in (1, 50)),
     *((best, "UNITS", many) for many in (1, 2)),
     *((best, "SPARED", many) for many in (0, 1 << 30)),
-    (best, "SAMPLE", 3),
     (assay, "WINDOW", 1),
     (pcr, "PRODUCTS", 1),
 )

@@ -39,7 +39,6 @@ PATCHES = {
     "part": (((primer, "PART"),), (1, 30)),
     "products": (((pcr, "PRODUCTS"),), (1, 3)),
     "held": (((best, "HELD"),), (0, 1, 5)),
-    "sample": (((best, "SAMPLE"),), (1, 9)),
     "block": (((fasta_reader, "BLOCK"),), (1, 7, 64)),
     "smaller": (((stored, "SMALLER"),), (1, 1 << 40)),
     "capacity": (((engine, "CAPACITY"), (dense, "CAPACITY")), (1, 20, 50, 200)),

@@ -26,7 +26,6 @@ SETTINGS = {
     "words": "search.chunks.WORDS",
     "capacity": "search.scan.CAPACITY",
     "held": "search.best.HELD",
-    "sample": "search.best.SAMPLE",
     "part": "search.primer.PART",
     "height": "engine.cpu.primer.HEIGHT",
     "block": "engine.cpu.primer.BLOCK",
