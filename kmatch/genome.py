@@ -33,7 +33,6 @@ from kmatch.sequences.records import (
 
 FORMATS = [(PACKED, parts_of_pipe)]  # beside those of files of sequences
 COMPRESSION = 4  # letters a byte of a compressed file
-LOOKED = 16  # genomes of which all letters are estimated
 SMALL = 1 << 22  # bytes of a file that is kept in memory where it is read again
 Path = str | os.PathLike[str]
 NAMED = 4  # records that a repr names
@@ -119,9 +118,10 @@ class Genome:
         return True  # without reading
 
     def __repr__(self) -> str:
-        if not self._is_known:
+        held = vars(self)
+        if not ("sizes" in held or held.get("file") or self._kept is not None):
             return f"<Genome {self.label!r}, not read yet>"
-        names, lengths = self._listed
+        names, lengths = self.sizes
         first = ", ".join(shown(name) for name in names[:NAMED])
         more = f" ({first}{', …' if len(names) > NAMED else ''})" if names else ""
         records = counted(len(names), "record")
@@ -130,40 +130,32 @@ class Genome:
     @property
     def names(self) -> list[str]:
         """Names of the records, in order; reads the file first."""
-        return self._listed[0]
+        return self.sizes[0]
 
     @property
     def lengths(self) -> Longs:
         """Letters of each record, int64[n]; reads the file first."""
-        return self._listed[1]
+        return self.sizes[1]
 
     @property
     def can_reread(self) -> bool:
         """Whether the records can be read, and then searched."""
         return self.keep or os.path.isfile(self.path)
 
+    @cached_property
     def sizes(self) -> tuple[list[str], Longs]:
-        """Names and letters of the records before a search.
+        """Names and letters of the records; reads the file first.
 
-        Raises InputError for a pipe, which would have to be read twice.
+        Raises InputError for a pipe that is not kept, as it could not be searched then.
         """
-        if not (self._is_known or self.can_reread):
+        if self.file:
+            return self.file.names, self.file.sizes
+        if not self.can_reread:
             raise InputError(
                 f"{self.label}: the lengths of all records come before the first hit, and a "
                 "pipe cannot be read twice; give a file"
             )
-        return self._listed
-
-    @cached_property
-    def _listed(self) -> tuple[list[str], Longs]:
-        file = self.file
-        return (file.names, file.sizes) if file else _names_and_lengths(self.parts())
-
-    @property
-    def _is_known(self) -> bool:
-        """Whether names and lengths are known without reading."""
-        held = vars(self)
-        return "_listed" in held or self._kept is not None or held.get("file") is not None
+        return _names_and_lengths(self.parts())
 
     def __getstate__(self) -> dict[str, Any]:
         """The parts that another process needs; it opens a file itself."""
@@ -367,17 +359,14 @@ class Genomes:
 
     @property
     def expected_letters(self) -> int | None:
-        """About how many letters there are; None where that is unknown of a genome.
-
-        Of many genomes some are looked at.
-        """
-        letters, looked = 0, range(0, len(self), -(-len(self) // LOOKED))
-        for number in looked:
+        """About how many letters there are; None where that is unknown of a genome."""
+        letters = 0
+        for number in range(len(self)):
             expected = self.genome(number).expected_letters
             if expected is None:
                 return None
             letters += expected
-        return letters * len(self) // len(looked)
+        return letters
 
     @property
     def can_reread(self) -> bool:

@@ -191,7 +191,7 @@ def table_of(found: Any) -> Table:
 
 def _sizes(genome: Any) -> dict[str, int]:
     """The letters of records by name, of those that share one those of the first."""
-    names, lengths = genome.sizes()
+    names, lengths = genome.sizes
     return dict(zip(reversed(names), reversed(lengths.tolist()), strict=True))
 
 

@@ -197,7 +197,7 @@ def _lengths(genomes: Genomes | None) -> dict[str, int]:
             "SAM has the records of one genome, and none that is a circle; write bed, tsv, gff3 or "
             "view"
         )
-    names, lengths = genomes.genome(0).sizes()
+    names, lengths = genomes.genome(0).sizes
     known: dict[str, int] = {}
     for number, (name, length) in enumerate(zip(names, lengths.tolist(), strict=True), 1):
         if not name or name[0] in "*=":
