@@ -56,7 +56,7 @@ class Option(click.Option):
             more["type"] = click.Choice(kind)
             more.setdefault("default", None if shown else kind[0])
         else:
-            more["type"] = kind
+            more = {"type": kind, "metavar": kind.metavar} | more
         super().__init__(names.split(), show_default=shown, help=text, **more)
 
     def process_value(self, ctx: click.Context, value: Any) -> Any:
@@ -124,13 +124,26 @@ class _Exemplified(click.Command):
 
 
 class Command(_Exemplified):
-    """A command that refuses an option given twice where one of the values would be lost.
+    """A command, made of a function that takes what is Given.
 
+    It refuses an option given twice where one of the values would be lost. examples: command lines,
+    with which its help begins; differs: how it differs from others, with which its help ends;
     finds: the title of its first group of options.
     """
 
-    def __init__(self, *given: Any, examples: Sequence[str], finds: str, **more: Any) -> None:
-        super().__init__(*given, **more)
+    def __init__(
+        self,
+        function: Callable[[Given], None],
+        parameters: Sequence[click.Parameter],
+        *,
+        examples: Sequence[str],
+        differs: str = "",
+        finds: str = FIND,
+        **more: Any,
+    ) -> None:
+        text = f"{inspect.cleandoc(function.__doc__ or '')}\n\n{differs}".strip()
+        more |= {"params": list(parameters), "callback": function, "help": text}
+        super().__init__(function.__name__, **more)
         self.examples, self._finds = examples, finds
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -145,6 +158,20 @@ class Command(_Exemplified):
                         f"{option.opts[-1]} is given {times} times, and holds one value", ctx
                     )
         return rest
+
+    def invoke(self, ctx: click.Context) -> Any:
+        inputs, outputs = [], {}
+        for each in self.params:
+            path = ctx.params.get(str(each.name))
+            if getattr(each, "reads", False):
+                name = each.opts[-1] if isinstance(each, Option) else str(each.name).upper()
+                paths = [path] if isinstance(path, str) else path or ()
+                inputs += [(name, one.removeprefix("@")) for one in paths]
+            elif getattr(each, "writes", False) and (path or each.name == "output"):
+                outputs["-o" if each.name == "output" else each.opts[-1]] = path or "-"
+        check_files(inputs, outputs)
+        assert self.callback is not None
+        return ctx.invoke(self.callback, Given(inputs=inputs, outputs=outputs, **ctx.params))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         arguments = [each for each in self.params if isinstance(each, Argument)]
@@ -166,43 +193,10 @@ class Command(_Exemplified):
 
 
 def command(
-    short_help: str,
-    *parameters: click.Parameter,
-    examples: Sequence[str],
-    differs: str = "",
-    finds: str = FIND,
+    short_help: str, *parameters: click.Parameter, **more: Any
 ) -> Callable[[Callable[[Given], None]], Command]:
-    """Make a Command of a function that takes what is Given.
-
-    examples: command lines, with which its help begins; differs: how it differs from others, with
-    which its help ends.
-    """
-
-    def run(function: Callable[[Given], None], values: dict[str, Any]) -> None:
-        inputs, outputs = [], {}
-        for each in parameters:
-            path = values.get(str(each.name))
-            if getattr(each, "reads", False):
-                name = each.opts[-1] if isinstance(each, Option) else str(each.name).upper()
-                paths = [path] if isinstance(path, str) else path or ()
-                inputs += [(name, one.removeprefix("@")) for one in paths]
-            elif getattr(each, "writes", False) and (path or each.name == "output"):
-                outputs["-o" if each.name == "output" else each.opts[-1]] = path or "-"
-        check_files(inputs, outputs)
-        function(Given(inputs=inputs, outputs=outputs, **values))
-
-    def make(function: Callable[[Given], None]) -> Command:
-        return Command(
-            function.__name__,
-            params=list(parameters),
-            callback=lambda **values: run(function, values),
-            short_help=short_help,
-            help=f"{inspect.cleandoc(function.__doc__ or '')}\n\n{differs}".strip(),
-            examples=examples,
-            finds=finds,
-        )
-
-    return make
+    """Make a Command of a function; more: what it is told besides."""
+    return lambda function: Command(function, parameters, short_help=short_help, **more)
 
 
 def check_files(inputs: Iterable[tuple[str, str]], outputs: Mapping[str, str]) -> None:
@@ -218,26 +212,25 @@ def check_files(inputs: Iterable[tuple[str, str]], outputs: Mapping[str, str]) -
     written: dict[object, str] = {}
     for option, path in outputs.items():
         file = _file(path, "stdout")
-        if file in read and file is not None:
+        if file in read:
             raise click.UsageError(
                 f"{option} {path} is the same file as {read[file]}, which is read; name another"
             )
-        if path == "-" and file is None:
-            file = path
-        if file in written and file is not None:
+        if file in written:
             raise click.UsageError(f"{written[file]} and {option} cannot be the same file")
         written[file] = option
 
 
 def _file(path: str, stream: str) -> object:
-    """What identifies a regular file, or one that does not exist yet, by whatever name.
-
-    None for devices and pipes, and for a standard stream that is one.
-    """
+    """What identifies a standard stream, a regular file, or one that does not exist yet, by
+    whatever name; what equals nothing for other devices and pipes."""
     with suppress(OSError, ValueError, AttributeError):
         found = os.fstat(getattr(sys, stream).fileno()) if path == "-" else os.stat(path)
-        return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
-    return None if path == "-" else os.path.realpath(path)
+        if stat.S_ISREG(found.st_mode):
+            return found.st_dev, found.st_ino
+        if path != "-":
+            return object()
+    return stream if path == "-" else os.path.realpath(path)
 
 
 class _Commands(Mapping[str, click.Command]):

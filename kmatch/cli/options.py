@@ -24,13 +24,10 @@ _DEVICES = ("auto", "cpu", "cuda")  # that shells complete, of which some part w
 class Count(click.types.IntParamType):
     """An integer that counts letters, differences or threads, from `least` on."""
 
-    name = "whole number"
+    name, metavar = "whole number", "N"
 
     def __init__(self, least: int = 0) -> None:
         self.least = least
-
-    def get_metavar(self, *given: Any, **more: Any) -> str:
-        return "N"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if isinstance(value, str) and _DIGITS.fullmatch(value):
@@ -41,8 +38,7 @@ class Count(click.types.IntParamType):
 class Distance(Count):
     """A count of differences, or a share of a pattern's length such as `10%`, as text."""
 
-    def get_metavar(self, *given: Any, **more: Any) -> str:
-        return "N|N%"
+    metavar = "N|N%"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if isinstance(value, str) and not _DIGITS.fullmatch(value):
@@ -54,11 +50,10 @@ class Distance(Count):
 class Number(click.types.FloatParamType):
     """A finite number, from `least` to `most`."""
 
+    metavar = "X"
+
     def __init__(self, least: float = -math.inf, most: float = math.inf) -> None:
         self.least, self.most = least, most
-
-    def get_metavar(self, *given: Any, **more: Any) -> str:
-        return "X"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         number: float = super().convert(value, param, ctx)
