@@ -8,26 +8,28 @@ import io
 import logging
 import os
 import pickle
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import kmatch
 from kmatch.arrays import Longs
+from kmatch.engine.types import part_of
 from kmatch.errors import ClusterError, InputError, KmatchError, NameWarning, counted, hearing, warn
 from kmatch.genome import Genome, Genomes, as_genomes
+from kmatch.jit.folders import digest
 from kmatch.packed.writer import write_packed
 from kmatch.published.registry import ENGINE, choose_algorithm
-from kmatch.results.batches import HitBatch, Origin, joined, no_hits
+from kmatch.results.batches import HitBatch, joined, no_hits
 from kmatch.search.best import moved
 from kmatch.search.panel import warn_of_missing
+from kmatch.search.primer import raise_bounds
 from kmatch.search.query import Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.search import Progress, Search, begin_search
@@ -41,14 +43,9 @@ AHEAD = 2  # tasks in flight for each thread of a worker
 SHARES = 4  # tasks for each thread, where there are records or patterns enough
 LEAST, MOST = 1 << 18, 1 << 24  # letters of a piece
 STARTS = 1 << 12  # starts of primers in a group, at least
+# Of kmatch and of its sources: workers need the same one.
+VERSION = f"{kmatch.__version__} ({digest(kmatch.__version__)[:8]})"
 Group = tuple[int, int]  # of patterns, or of starts of primers: the first, and behind the last
-
-
-def version() -> str:
-    """The version of kmatch, with a digest of its sources: workers need the same one."""
-    from kmatch.jit.folders import digest
-
-    return f"{kmatch.__version__} ({digest(kmatch.__version__)[:8]})"
 
 
 def shared_file(genome: Genome) -> tuple[str, int, int, int | None] | None:
@@ -65,9 +62,9 @@ class Piece(NamedTuple):
     """Whole records of a genome.
 
     genome: its number among those searched; label: how messages name it; letters: about how many;
-    first, last: the number of the first record and that behind the last, None for all; file: the
-    `shared_file` that workers may read; content: a packed genome of the records, where they are
-    sent.
+    first, last: the number of the first record and that behind the last, None for all of a file;
+    file: the `shared_file` that workers may read; records: gives them, to the client alone;
+    content: a packed genome of them, where they are sent.
     """
 
     genome: int
@@ -76,6 +73,7 @@ class Piece(NamedTuple):
     first: int = 0
     last: int | None = None
     file: tuple[str, int, int, int | None] | None = None
+    records: Callable[[], Iterable[Stretch]] | None = None
     content: bytes | None = None
 
     def opened(self) -> Genome | None:
@@ -83,25 +81,20 @@ class Piece(NamedTuple):
         if self.content is not None:
             return Genome.of_packed(self.label, bytearray(self.content))
         assert self.file is not None
-        try:
+        with suppress(OSError, InputError):
             genome = Genome(self.file[0], keep=False)
-            if shared_file(genome) != self.file:
-                return None
-        except (OSError, InputError):
-            return None
-        genome.label = self.label
-        if self.last is None or genome.file is None:
-            return genome
-        parts = genome.file.stretches(None, self.first, self.last)
-        return Genome.of_stretches(self.label, parts)
+            if shared_file(genome) == self.file:
+                genome.label = self.label
+                packed = genome.file
+                if packed is None or self.last == self.first + len(packed.names):
+                    return genome  # it is searched as it lies
+                parts = packed.stretches(None, self.first, self.last)
+                return Genome.of_stretches(self.label, parts)
+        return None
 
 
-Cut = tuple[Piece, Callable[[], Iterable[Stretch]]]  # and what gives its records
-
-
-def pieces_of(genomes: Genomes, size: int, narrow: Regions | None = None) -> Iterator[Cut]:
-    """Yield the Pieces of genomes, of about `size` letters each, and what gives the records of
-    each; a longer record is one.
+def pieces_of(genomes: Genomes, size: int, narrow: Regions | None = None) -> Iterator[Piece]:
+    """Yield the Pieces of genomes, of about `size` letters each; a longer record is one.
 
     narrow: Regions, without which records are sent as empty.
     """
@@ -109,29 +102,21 @@ def pieces_of(genomes: Genomes, size: int, narrow: Regions | None = None) -> Ite
         genome = genomes.genome(number)
         packed, file, letters = genome.file, shared_file(genome), genome.expected_letters or 0
         if file and not packed and genomes.named and 0 < letters <= size:
-            piece = Piece(number, genome.label, letters, file=file)
-            yield piece, partial(_whole_parts, genome, narrow)
+            yield Piece(number, genome.label, letters, file=file, records=genome.parts)
             continue
-        for first, held in _cuts(_whole_parts(genome, narrow), size):
+        parts = genome.parts()
+        for first, held in _cuts(map(narrow.narrowed, parts) if narrow else parts, size):
             letters = sum(len(part.letters) for part in held)
-            last: int | None = first + sum(len(part.names) for part in held)
-            if packed and last == len(packed.names) and not first:
-                last = None  # it is searched as it lies
-            piece = Piece(number, genome.label, letters, first, last, file if packed else None)
-            yield piece, partial(iter, held)
-
-
-def _whole_parts(genome: Genome, narrow: Regions | None) -> Iterator[Stretch]:
-    """The whole records of a genome, of which some may have no letters (see `Regions.narrowed`)."""
-    parts = genome.parts()
-    return whole_stretches(map(narrow.narrowed, parts) if narrow else parts)
+            last = first + sum(len(part.names) for part in held)
+            seen = file if packed else None
+            yield Piece(number, genome.label, letters, first, last, seen, partial(iter, held))
 
 
 def _cuts(parts: Iterable[Stretch], size: int) -> Iterator[tuple[int, list[Stretch]]]:
     """Yield records that come together, and the number of their first, at least once."""
     first = letters = 0
     held: list[Stretch] = []
-    for part in parts:
+    for part in whole_stretches(parts):
         if held and letters + len(part.letters) > size:
             yield first, held
             first, letters, held = first + sum(len(part.names) for part in held), 0, []
@@ -163,9 +148,9 @@ def search_piece(
     and the Progress of the search, and the circular records and regions of genomes. An error that
     another try cannot mend is an answer, too; None is that of a worker that has not got the file.
     """
-    if job[0] != version():
+    if job[0] != VERSION:
         return ClusterError(
-            f"a worker has kmatch {version()}, and this is kmatch {job[0]}: install the same "
+            f"a worker has kmatch {VERSION}, and this is kmatch {job[0]}: install the same "
             "version there, or stop that worker"
         )
     find, circular, regions = pickle.loads(job[1])
@@ -198,9 +183,6 @@ def find_bounds(
     starts: Any, k: int, options: Any, run: Run, genomes: Genomes, regions: None, group: Group
 ) -> tuple[Longs, Progress]:
     """The bounds of a group of the starts of primers, int64[n], that a background requires."""
-    from kmatch.engine.types import part_of
-    from kmatch.search.primer import raise_bounds
-
     engine, begin, end = choose_algorithm("primer", (), run), *group
     part = part_of(starts, begin, end)
     bounds = raise_bounds(part, genomes.genome(0), k, options, engine)
@@ -254,28 +236,25 @@ class Cluster:
         """
         worker = run._replace(cluster=None, threads=run.threads or 1)
         given = pickle.dumps((partial(find, run=worker), genomes.circular, regions))
-        job = self._submit(_given, (version(), given))
+        job = self._submit(_given, (VERSION, given))
         with suppress(Exception):  # or tasks would go to the worker that has it first
             self._client.replicate([job], callback_timeout=CONNECT)
-        letters, size = genomes.expected_letters, MOST
-        if letters is not None:
-            size = min(max(letters // (SHARES * self._threads), LEAST), MOST)
+        shares = SHARES * self._threads
+        size = min(max((genomes.expected_letters or MOST * shares) // shares, LEAST), MOST)
 
-        def start(piece: Piece, records: Callable[[], Iterable[Stretch]]) -> list[Any]:
+        def start(piece: Piece) -> list[Any]:
             groups = max(min(-(-piece.letters // size), most), 1) if run.algorithm == ENGINE else 1
-            sent: Any = piece
-            if self._sends or piece.file is None:
-                handle = io.BytesIO()
-                write_packed(records(), handle)
-                sent = piece._replace(content=handle.getvalue())
-                sent = self._submit(_given, sent) if groups > 1 else sent
+            sent: Any = piece._replace(records=None)
+            if piece.records and (self._sends or piece.file is None):
+                write_packed(piece.records(), handle := io.BytesIO())
+                sent = self._submit(_given, sent._replace(content=handle.getvalue()))
             bounds = (count * np.arange(groups + 1) // groups).tolist()
             return [self._submit(search_piece, job, sent, group) for group in pairwise(bounds)]
 
         found = self._in_order(pieces_of(genomes, size, narrow), start)
         for number, (piece, answers) in enumerate(found, 1):
             met = answers[0]  # as all groups have met it
-            for warning in met.warnings if piece.file and piece.file[3] is None else ():
+            for warning in met.warnings if piece.last is None else ():
                 warn(warning, NameWarning)  # other genomes are opened here
             if genomes.circular:
                 genomes.circular.hear(met.missing)
@@ -286,27 +265,25 @@ class Cluster:
             yield piece, [answer.found for answer in answers]
 
     def _in_order(
-        self, cuts: Iterator[Cut], start: Callable[..., list[Any]]
+        self, pieces: Iterator[Piece], start: Callable[[Piece], list[Any]]
     ) -> Iterator[tuple[Piece, list[Answer]]]:
         """Yield each Piece with the answers of the tasks that `start` begins for it; a window of
         tasks is in flight."""
-        waiting: deque[tuple[Cut, list[Any]]] = deque()
+        waiting: deque[tuple[Piece, list[Any]]] = deque()
         try:
-            while True:
-                while sum(len(tasks) for _, tasks in waiting) <= AHEAD * self._threads:
-                    if (cut := next(cuts, None)) is None:
-                        break
-                    waiting.append((cut, start(*cut)))
-                if not waiting:
-                    return
-                cut, tasks = waiting[0]
-                answers = [self._outcome(cut[0], task) for task in tasks]
-                if None in answers:
-                    self._sends = True
-                    waiting[0] = cut, start(*cut)
-                else:
-                    waiting.popleft()
-                    yield cut[0], answers
+            for piece in chain(pieces, [None]):
+                if piece:
+                    waiting.append((piece, start(piece)))
+                most = AHEAD * self._threads if piece else 0
+                while waiting and sum(len(tasks) for _, tasks in waiting) > most:
+                    first, tasks = waiting[0]
+                    answers = [self._outcome(first, task) for task in tasks]
+                    if None in answers:
+                        self._sends = True
+                        waiting[0] = first, start(first)
+                    else:
+                        waiting.popleft()
+                        yield first, answers
         finally:
             with suppress(Exception):
                 self._client.cancel([task for _, tasks in waiting for task in tasks])
@@ -320,11 +297,9 @@ class Cluster:
 
     def _outcome(self, piece: Piece, future: Any) -> Any:
         """Wait for what a task gives; raises where it failed."""
-        from distributed import wait
-
         while not future.done():
             with suppress(TimeoutError):
-                wait(future, timeout=TICK)
+                future.exception(timeout=TICK)
             self._count_threads()
         try:
             found = future.result()
@@ -341,26 +316,21 @@ class Cluster:
     def _count_threads(self) -> int:
         """Count the threads of all workers, and wait for the first one; returns how many workers
         there are."""
-        end = time.monotonic() + WORKERS
-        while True:
-            try:
-                if self._client.status != "running":
-                    raise ConnectionError
-                threads: dict[str, int] = self._client.nthreads(callback_timeout=CONNECT)
-            except Exception as error:
-                raise ClusterError(
-                    f"the scheduler {self._address} is gone; start it and its workers again, and "
-                    "search once more"
-                ) from error
-            if threads:
-                self._threads = sum(threads.values())
-                return len(threads)
-            if time.monotonic() > end:
-                raise ClusterError(
-                    f"the scheduler {self._address} has had no worker for {WORKERS:.0f} s; "
-                    f"start some with: dask worker {self._address}"
-                )
-            time.sleep(TICK / 5)
+        try:
+            self._client.wait_for_workers(1, timeout=WORKERS)
+            threads = self._client.nthreads(callback_timeout=CONNECT)
+        except TimeoutError as error:
+            raise ClusterError(
+                f"the scheduler {self._address} has had no worker for {WORKERS:.0f} s; "
+                f"start some with: dask worker {self._address}"
+            ) from error
+        except Exception as error:
+            raise ClusterError(
+                f"the scheduler {self._address} is gone; start it and its workers again, and "
+                "search once more"
+            ) from error
+        self._threads = sum(threads.values())
+        return len(threads)
 
 
 def _given(value: Any) -> Any:
@@ -382,8 +352,6 @@ def connected(scheduler: Any) -> Iterator[Cluster]:
             "install it with: pip install 'dask[distributed]'"
         ) from error
     if isinstance(scheduler, Client):
-        if scheduler.asynchronous or scheduler.status != "running":
-            raise ClusterError("the Client is asynchronous or closed; give one that is neither")
         yield Cluster(scheduler)
         return
     where = str(scheduler)
@@ -403,11 +371,7 @@ def connected(scheduler: Any) -> Iterator[Cluster]:
                 "give its address, such as tcp://host:8786, its --scheduler-file, or a "
                 "distributed.Client"
             ) from error
-        try:
-            yield Cluster(client)
-        finally:
-            with suppress(Exception):
-                client.close(timeout=CONNECT)
+        yield Cluster(stack.enter_context(client))
 
 
 class ClusterSearch(Search[HitBatch]):
@@ -429,7 +393,6 @@ class ClusterSearch(Search[HitBatch]):
     def _hits(self) -> Iterator[HitBatch]:
         """Yield the hits of each piece, or a HitBatch without rows, in order."""
         genomes, find = self.genomes, partial(find_hits, self._query)
-        circles: dict[int, int] = {}  # letters of circular records, by number
         count = len(self._query.patterns)
         search = (find, genomes, self.run, count, count, self.progress)
         for piece, parts in self.engine.answers(*search, self.regions, self.narrow):
@@ -438,10 +401,8 @@ class ClusterSearch(Search[HitBatch]):
                 batch = batch.in_order()
             if piece.last is not None:
                 batch = moved(batch, np.arange(piece.first, piece.last))
-            circles = circles if piece.first else {}
-            circles.update(batch.origin.circles or {})
             name = genomes.names[piece.genome] if genomes.named else None
-            origin = Origin(piece.genome, name, circles if genomes.circular else None)
+            origin = batch.origin._replace(number=piece.genome, name=name)
             yield replace(batch, origin=origin)
 
 

@@ -42,9 +42,10 @@ def left_behind():
 
 @pytest.fixture(scope="module")
 def client():
-    """A Client of a cluster of two workers in this process."""
+    """A Client of a cluster of two workers in this process, which is no default one."""
     options = {"processes": False, "dashboard_address": None, "threads_per_worker": 1}
-    with distributed.LocalCluster(n_workers=2, **options) as local, local.get_client() as client:
+    local = distributed.LocalCluster(n_workers=2, **options)
+    with local, distributed.Client(local, set_as_default=False) as client:
         yield client
 
 
@@ -232,14 +233,13 @@ def test_a_worker_that_dies_costs_time_alone(data, tmp_path):
 
 
 def test_errors_end_a_search(client, data, tmp_path, monkeypatch):
-    address, out = client.scheduler.address, tmp_path / "hits.tsv"
+    address, panel, out = client.scheduler.address, data / "p.tsv", tmp_path / "hits.tsv"
     damaged = bytearray((data / "g.kmatch").read_bytes())
     damaged[len(damaged) // 4] ^= 1
     (tmp_path / "damaged.kmatch").write_bytes(damaged)
     (tmp_path / "gone.txt").write_text(f"{data / 's1.fa'}\nnowhere.fa\n")
     (tmp_path / "cut.txt").write_text(f"{data / 's1.fa'}\n{data / 'p.tsv'}\n")
     (tmp_path / "unequal.txt").write_text("ACGT\nACGTA\n")
-    panel = data / "p.tsv"
     for genome, patterns, *said in (
         (tmp_path / "damaged.kmatch", panel, "damaged.kmatch", "is damaged in its chunk"),
         (f"@{tmp_path / 'gone.txt'}", panel, "nowhere.fa"),
