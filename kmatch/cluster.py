@@ -73,7 +73,7 @@ class Piece(NamedTuple):
     first: int = 0
     last: int | None = None
     file: tuple[str, int, int, int | None] | None = None
-    records: Callable[[], Iterable[Stretch]] | None = None
+    records: Any = None
     content: bytes | None = None
 
     def opened(self) -> Genome | None:
@@ -93,36 +93,35 @@ class Piece(NamedTuple):
         return None
 
 
-def pieces_of(genomes: Genomes, size: int, narrow: Regions | None = None) -> Iterator[Piece]:
-    """Yield the Pieces of genomes, of about `size` letters each; a longer record is one.
-
-    narrow: Regions, without which records are sent as empty.
-    """
+def pieces_of(search: Search[Any], size: int) -> Iterator[Piece]:
+    """Yield the Pieces of what is searched, of about `size` letters each; a longer record is one,
+    and one that needs no search is empty."""
+    genomes, narrow = search.genomes, search.narrow
     for number in range(len(genomes)):
         genome = genomes.genome(number)
         packed, file, letters = genome.file, shared_file(genome), genome.expected_letters or 0
         if file and not packed and genomes.named and 0 < letters <= size:
             yield Piece(number, genome.label, letters, file=file, records=genome.parts)
             continue
-        parts = genome.parts()
-        for first, held in _cuts(map(narrow.narrowed, parts) if narrow else parts, size):
+        parts, last = genome.parts(), 0
+        for held in _cuts(map(narrow.narrowed, parts) if narrow else parts, size):
             letters = sum(len(part.letters) for part in held)
-            last = first + sum(len(part.names) for part in held)
+            first, last = last, last + sum(len(part.names) for part in held)
             seen = file if packed else None
             yield Piece(number, genome.label, letters, first, last, seen, partial(iter, held))
 
 
-def _cuts(parts: Iterable[Stretch], size: int) -> Iterator[tuple[int, list[Stretch]]]:
-    """Yield records that come together, and the number of their first, at least once."""
-    first = letters = 0
+def _cuts(parts: Iterable[Stretch], size: int) -> Iterator[list[Stretch]]:
+    """Yield records that come together, at least once."""
     held: list[Stretch] = []
+    letters = 0
     for part in whole_stretches(parts):
         if held and letters + len(part.letters) > size:
-            yield first, held
-            first, letters, held = first + sum(len(part.names) for part in held), 0, []
+            yield held
+            held, letters = [], 0
         held.append(part)
         letters += len(part.letters)
-    yield first, held
+    yield held
 
 
 # What workers do
@@ -192,11 +191,59 @@ def find_bounds(
 # What the client does
 
 
+class ClusterSearch(Search[HitBatch]):
+    """The search of a Query on the cluster that its Run names."""
+
+    def __init__(
+        self, query: Query, genomes: Genomes, run: Run, regions: Regions | None = None
+    ) -> None:
+        super().__init__(genomes, run, regions)
+        if run.algorithm == ENGINE:  # a group alone misses errors of the whole panel
+            begin_search(query, as_genomes(Genome.from_records([])), Run("cpu", 1))
+        self._query, self.engine, self.narrows = query, run.cluster, not query.whole
+
+    def everywhere(self) -> Iterator[HitBatch]:
+        """Yield the hits of one genome after another, as workers find them."""
+        query, batches = self._query, self._hits()
+        return closest_in_pieces(batches, self.genomes, query) if query.whole else batches
+
+    def _hits(self) -> Iterator[HitBatch]:
+        """Yield the hits of each piece, or a HitBatch without rows, in order."""
+        query, genomes, count = self._query, self.genomes, len(self._query.patterns)
+        for piece, parts in self.engine.answers(self, partial(find_hits, query), count, count):
+            batch = joined(parts)
+            if len(parts) > 1:
+                batch = batch.in_order()
+            if piece.last is not None:
+                batch = moved(batch, np.arange(piece.first, piece.last))
+            name = genomes.names[piece.genome] if genomes.named else None
+            origin = batch.origin._replace(number=piece.genome, name=name)
+            yield replace(batch, origin=origin)
+
+
+def closest_in_pieces(
+    batches: Iterable[HitBatch], genomes: Genomes, query: Query
+) -> Iterator[HitBatch]:
+    """The hits at the smallest distance of their pattern in a genome, out of those in pieces."""
+    patterns = query.patterns
+    for number, of_one in groupby(batches, lambda batch: batch.origin.number):
+        least = patterns.lengths.copy()
+        held = []
+        for batch in of_one:
+            np.minimum.at(least, batch.pattern, batch.distance)
+            held.append(batch.picked(np.flatnonzero(batch.distance == least[batch.pattern])))
+        warn_of_missing(patterns, least, genomes.names[number] if genomes.named else None)
+        for batch in held:
+            yield batch.picked(np.flatnonzero(batch.distance == least[batch.pattern]))
+
+
 class Cluster:
     """The workers of a Dask cluster, which search in place of this machine.
 
     client: a distributed.Client; description: as an engine has it.
     """
+
+    search = ClusterSearch  # as `kmatch.search.search.begin_search`
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -204,39 +251,29 @@ class Cluster:
         self.description = f"{counted(self._count_threads(), 'worker')} at {self._address}"
         self._sends = False  # whether a worker had not got a file
 
-    def search(self, *search: Any) -> "ClusterSearch":
-        """As `kmatch.search.search.begin_search`."""
-        return ClusterSearch(*search)
-
     def raise_bounds(
         self, starts: Any, background: Genome, k: int, options: Any, run: Run, progress: Progress
     ) -> None:
         """As `kmatch.search.primer.raise_bounds`, by records of the background."""
-        find, count = partial(find_bounds, starts, k, options), len(starts.masks)
-        most = max(count // STARTS, 1)
-        for _, found in self.answers(find, as_genomes(background), run, count, most, progress):
+        search = Search[Any](as_genomes(background), run)
+        search.progress, count = progress, len(starts.masks)
+        find, most = partial(find_bounds, starts, k, options), max(count // STARTS, 1)
+        for _, found in self.answers(search, find, count, most):
             np.maximum(starts.bounds, np.concatenate(found), out=starts.bounds)
 
     def answers(
-        self,
-        find: Callable[..., Any],
-        genomes: Genomes,
-        run: Run,
-        count: int,
-        most: int,
-        progress: Progress,
-        regions: Regions | None = None,
-        narrow: Regions | None = None,
+        self, search: Search[Any], find: Callable[..., Any], count: int, most: int
     ) -> Iterator[tuple[Piece, list[Any]]]:
-        """Yield each Piece with what find(run, genomes, regions, group) gave for its groups, in
-        order.
+        """Yield each Piece of what is searched with what find(run, genomes, regions, group) gave
+        for its groups, in order; the search takes note of what tasks met.
 
-        count: of patterns, or starts of primers, of which `most` groups are made at the most;
-        narrow: see `pieces_of`.
+        count: of patterns, or starts of primers, of which `most` groups are made at the most.
         """
+        genomes, run, regions = search.genomes, search.run, search.regions
         worker = run._replace(cluster=None, threads=run.threads or 1)
         given = pickle.dumps((partial(find, run=worker), genomes.circular, regions))
-        job = self._submit(_given, (VERSION, given))
+        # As the result of a task it is sent once, and made anew where a worker dies.
+        job = self._submit(tuple, (VERSION, given))
         with suppress(Exception):  # or tasks would go to the worker that has it first
             self._client.replicate([job], callback_timeout=CONNECT)
         shares = SHARES * self._threads
@@ -245,13 +282,13 @@ class Cluster:
         def start(piece: Piece) -> list[Any]:
             groups = max(min(-(-piece.letters // size), most), 1) if run.algorithm == ENGINE else 1
             sent: Any = piece._replace(records=None)
-            if piece.records and (self._sends or piece.file is None):
+            if self._sends or piece.file is None:
                 write_packed(piece.records(), handle := io.BytesIO())
-                sent = self._submit(_given, sent._replace(content=handle.getvalue()))
+                sent = self._submit(Piece, *sent._replace(content=handle.getvalue()))
             bounds = (count * np.arange(groups + 1) // groups).tolist()
             return [self._submit(search_piece, job, sent, group) for group in pairwise(bounds)]
 
-        found = self._in_order(pieces_of(genomes, size, narrow), start)
+        found = self._in_order(pieces_of(search, size), start)
         for number, (piece, answers) in enumerate(found, 1):
             met = answers[0]  # as all groups have met it
             for warning in met.warnings if piece.last is None else ():
@@ -260,8 +297,9 @@ class Cluster:
                 genomes.circular.hear(met.missing)
             if regions:
                 regions.join(met.lengths)
-            progress.join(met.progress)
-            progress.reach(*(piece.genome + 1, len(genomes)) if genomes.named else (number, None))
+            search.progress.join(met.progress)
+            done = (piece.genome + 1, len(genomes)) if genomes.named else (number, None)
+            search.progress.reach(*done)
             yield piece, [answer.found for answer in answers]
 
     def _in_order(
@@ -289,11 +327,7 @@ class Cluster:
                 self._client.cancel([task for _, tasks in waiting for task in tasks])
 
     def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        import dask
-
-        # Letters are meant to be in messages: Dask need not warn of them.
-        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
-            return self._client.submit(function, *arguments, pure=False, retries=TRIES - 1)
+        return self._client.submit(function, *arguments, pure=False, retries=TRIES - 1)
 
     def _outcome(self, piece: Piece, future: Any) -> Any:
         """Wait for what a task gives; raises where it failed."""
@@ -333,11 +367,6 @@ class Cluster:
         return len(threads)
 
 
-def _given(value: Any) -> Any:
-    """A value as the result of a task: it is sent once, and made anew where a worker dies."""
-    return value
-
-
 @contextmanager
 def connected(scheduler: Any) -> Iterator[Cluster]:
     """Give the Cluster of a scheduler: of its address, of its file, or of a distributed.Client.
@@ -345,17 +374,21 @@ def connected(scheduler: Any) -> Iterator[Cluster]:
     Raises ClusterError where none answers.
     """
     try:
+        import dask
         from distributed import Client
     except ImportError as error:
         raise ClusterError(
             "a search on a cluster needs Dask, which is not installed; "
             "install it with: pip install 'dask[distributed]'"
         ) from error
-    if isinstance(scheduler, Client):
-        yield Cluster(scheduler)
-        return
-    where = str(scheduler)
     with ExitStack() as stack:
+        # Letters are meant to be in messages: Dask need not warn of them.
+        silent = {"distributed.admin.large-graph-warning-threshold": "1 TiB"}
+        stack.enter_context(dask.config.set(silent))
+        if isinstance(scheduler, Client):
+            yield Cluster(scheduler)
+            return
+        where = str(scheduler)
         log = logging.getLogger("distributed")  # which says on standard error what errors say too
         stack.callback(log.setLevel, log.level)
         log.setLevel(logging.CRITICAL)
@@ -372,51 +405,3 @@ def connected(scheduler: Any) -> Iterator[Cluster]:
                 "distributed.Client"
             ) from error
         yield Cluster(stack.enter_context(client))
-
-
-class ClusterSearch(Search[HitBatch]):
-    """The search of a Query on the cluster that its Run names."""
-
-    def __init__(
-        self, query: Query, genomes: Genomes, run: Run, regions: Regions | None = None
-    ) -> None:
-        super().__init__(genomes, run, regions)
-        if run.algorithm == ENGINE:  # a group alone misses errors of the whole panel
-            begin_search(query, as_genomes(Genome.from_records([])), Run("cpu", 1))
-        self._query, self.engine, self.narrows = query, run.cluster, not query.whole
-
-    def everywhere(self) -> Iterator[HitBatch]:
-        """Yield the hits of one genome after another, as workers find them."""
-        query, batches = self._query, self._hits()
-        return closest_in_pieces(batches, self.genomes, query) if query.whole else batches
-
-    def _hits(self) -> Iterator[HitBatch]:
-        """Yield the hits of each piece, or a HitBatch without rows, in order."""
-        genomes, find = self.genomes, partial(find_hits, self._query)
-        count = len(self._query.patterns)
-        search = (find, genomes, self.run, count, count, self.progress)
-        for piece, parts in self.engine.answers(*search, self.regions, self.narrow):
-            batch = joined(parts)
-            if len(parts) > 1:
-                batch = batch.in_order()
-            if piece.last is not None:
-                batch = moved(batch, np.arange(piece.first, piece.last))
-            name = genomes.names[piece.genome] if genomes.named else None
-            origin = batch.origin._replace(number=piece.genome, name=name)
-            yield replace(batch, origin=origin)
-
-
-def closest_in_pieces(
-    batches: Iterable[HitBatch], genomes: Genomes, query: Query
-) -> Iterator[HitBatch]:
-    """The hits at the smallest distance of their pattern in a genome, out of those in pieces."""
-    patterns = query.patterns
-    for number, of_one in groupby(batches, lambda batch: batch.origin.number):
-        least = patterns.lengths.copy()
-        held = []
-        for batch in of_one:
-            np.minimum.at(least, batch.pattern, batch.distance)
-            held.append(batch.picked(np.flatnonzero(batch.distance == least[batch.pattern])))
-        warn_of_missing(patterns, least, genomes.names[number] if genomes.named else None)
-        for batch in held:
-            yield batch.picked(np.flatnonzero(batch.distance == least[batch.pattern]))
