@@ -30,7 +30,7 @@ from kmatch.search.plateaus import FOREVER, Plateaus, chains, loci_on_circles, l
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.rules import checked_rules, difference_search
-from kmatch.search.scan import Scanner, ahead, code_batches, codes_ahead, rows_at_once
+from kmatch.search.scan import Scanner, ahead, code_batches, rows_at_once
 from kmatch.search.search import Search, by_record
 from kmatch.search.trial import Scans
 from kmatch.sequences.circles import Circles
@@ -105,7 +105,7 @@ class EditSearch(Search[HitBatch]):
         self._coding = Coding(len(limits), self._query.k)
         self._bound = bool(self._rules.pams) or self._rules.bind_alignments  # rules decide of ends
         self._backward = self._query.reading.backward != 0
-        self._scanner = Scanner(engine, self._coding)
+        self._scanner = Scanner(engine)
         search = self._query, self._constraints
         self._scans = Scans(engine, self._scan, search, run.way)
         longest, gap = int(lengths.max()) + reach, max(k + 1, reach)
@@ -169,10 +169,7 @@ class EditSearch(Search[HitBatch]):
         self._now = report
         self._start()
         last: PackedChunk | None = None
-        found = self._scanner.scan(chunks, self._scans.start)
-        # What rules decide about holds on to chunks.
-        made = found if self._bound else codes_ahead(found, self.engine.threads)
-        for chunk, codes in made:
+        for chunk, codes in self._scanner.scan(chunks, self._scans.start):
             if last and chunk.base > last.base + last.length:  # what lies between is in no region
                 if len(hits := self._hits(last, NO_ENDS, FOREVER)):
                     yield hits

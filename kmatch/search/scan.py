@@ -1,20 +1,20 @@
 """Chunks are scanned once each, however many hits they hold.
 
 While a chunk is reported, the next ones are scanned. The scan of a chunk ends early if its hits
-exceed the capacity; the hits seen by then show where to cut it into parts with fewer hits, and
-later chunks are cut beforehand. So memory is bounded, and a text is scanned at most twice where it
-becomes denser.
+exceed the capacity; the hits seen by then show into how many parts to cut it, and later chunks are
+cut beforehand. So memory is bounded, and a text is scanned at most twice where it becomes denser.
 """
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from typing import Any, TypeVar
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Longs, distinct
-from kmatch.engine.codes import Coding
+from kmatch.arrays import Longs
 from kmatch.engine.engine import Engine, Scan
+from kmatch.results.batches import HitBatch
 from kmatch.threads import run_ahead
 
 CAPACITY: int | None = None  # hit codes of a scan, None for the engine's own; tests make it tiny
@@ -23,12 +23,9 @@ SHARED = 1 << 18  # the same where more than two threads do it
 LETTERS = 1 << 23  # of alignments that come together
 AHEAD = 1  # scans under way beside the chunk that is reported
 DEEP = 2  # of them for each of several GPUs
-MARGIN = 1.25  # times the expected hits fit into the capacity
+MARGIN = 2.0  # times the expected hits fit into the capacity
 FADING = 0.5  # of the density seen so far is still expected in the next chunk
-MANY = 1 << 12  # codes of a chunk, or hits of a batch, that pay for a thread
-
-Item = TypeVar("Item")
-
+MANY = 1 << 12  # hits of a batch that pay for a thread
 
 Start = Callable[[Any, int], Scan]
 
@@ -36,12 +33,12 @@ Start = Callable[[Any, int], Scan]
 class Scanner:
     """Scans chunks for hit codes.
 
-    engine: of a device; coding: of the hits. A chunk has a `length` in positions, and
-    part(begin, end, engine), the part of it that owns these.
+    engine: of a device. A chunk has a `length` in positions, and part(begin, end, engine), the part
+    of it that owns these.
     """
 
-    def __init__(self, engine: Engine, coding: Coding) -> None:
-        self._engine, self._coding = engine, coding
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
         self._capacity = CAPACITY or engine.capacity
         self._density = 0.0  # hits a position
 
@@ -70,12 +67,15 @@ class Scanner:
             for _, scan in pending:
                 scan.stop()
 
-    def _parts(self, chunk: Any) -> Iterable[Any]:
+    def _parts(self, chunk: Any, least: int = 1) -> Iterable[Any]:
+        """A chunk in parts, `least` or more, of which each has room for its hits, if they are as
+        dense as those seen."""
         many = int(self._density * MARGIN * chunk.length / self._capacity) + 1
-        many = min(many, chunk.length)
+        many = min(max(many, least), chunk.length)
         if many == 1:
             return [chunk]
-        return self._cut(chunk, np.arange(1, many) * chunk.length // many)
+        cuts = (np.arange(many + 1) * chunk.length // many).tolist()
+        return (chunk.part(begin, end, self._engine) for begin, end in pairwise(cuts))
 
     def _finish(self, chunk: Any, scan: Scan, start: Start) -> Iterator[tuple[Any, Longs]]:
         found = scan.found()
@@ -86,41 +86,21 @@ class Scanner:
         elif chunk.length == 1:  # all hits of one position have to fit
             yield from self._finish(chunk, start(chunk, 2 * (len(found.codes) + found.lost)), start)
         else:
-            many = min(max(int(seen * MARGIN / self._capacity) + 1, 2), chunk.length)
-            sample = found.codes[np.arange(1, many) * len(found.codes) // many]
-            cuts, _, _ = self._coding.decode(sample)
-            cuts = distinct(cuts[(cuts > 0) & (cuts < chunk.length)])
             del found
-            parts = self._cut(chunk, cuts if len(cuts) else [chunk.length // 2])
-            yield from self._in_turn(parts, start, AHEAD)
-
-    def _cut(self, chunk: Any, cuts: Iterable[int]) -> Iterator[Any]:
-        begins, ends = [0, *cuts], [*cuts, chunk.length]
-        for begin, end in zip(begins, ends, strict=True):
-            yield chunk.part(int(begin), int(end), self._engine)
+            yield from self._in_turn(self._parts(chunk, 2), start, AHEAD)
 
 
-def codes_ahead(found: Generator[tuple[Item, Longs]], threads: int) -> Iterator[tuple[Item, Longs]]:
-    """Yield what `Scanner.scan` yields; chunks behind one with many hits are scanned ahead."""
-    return ahead(found, threads, "kmatch scan", lambda each: len(each[1]))
+def ahead(batches: Generator[HitBatch], threads: int) -> Iterator[HitBatch]:
+    """Yield batches; those behind one of many hits are made ahead, by a thread of their own.
 
-
-def ahead(
-    items: Generator[Item],
-    threads: int,
-    name: str = "kmatch hits",
-    weigh: Callable[[Item], int] = len,  # type: ignore[assignment]
-) -> Iterator[Item]:
-    """Yield items; those behind one of many hits are made ahead, by a thread called `name`.
-
-    threads: that the search may use; with one nothing is done ahead. weigh(item): its hits.
+    threads: that the search may use; with one nothing is done ahead.
     """
-    for item in items:
-        many = weigh(item) >= MANY
-        yield item
+    for batch in batches:
+        many = len(batch) >= MANY
+        yield batch
         if threads > 1 and many:
-            del item
-            yield from run_ahead(items, name)
+            del batch
+            yield from run_ahead(batches, "kmatch hits")
             return
 
 

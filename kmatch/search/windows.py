@@ -29,13 +29,7 @@ from kmatch.search.panel import (
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.rules import Pam, difference_search, load_pams, rules_of, united
-from kmatch.search.scan import (
-    Scanner,
-    ahead,
-    code_batches,
-    codes_ahead,
-    rows_at_once,
-)
+from kmatch.search.scan import Scanner, ahead, code_batches, rows_at_once
 from kmatch.search.search import Search
 from kmatch.search.trial import Scans
 from kmatch.sequences.circles import Circles
@@ -122,7 +116,7 @@ class Windows:
         self.panel = build_panel(patterns, query.strand)
         self.queries = 1 if self._scans.many else len(self.panel.lengths)
         self._coding = Coding(len(self.panel.lengths), self._k)
-        self._scanner = Scanner(engine, self._coding)
+        self._scanner = Scanner(engine)
 
     @cached_property
     def _letters(self) -> QueryArrays:
@@ -135,9 +129,8 @@ class Windows:
 
     def run(self, chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks."""
-        found = self._scanner.scan(chunks, self._scans.start)
         most = rows_at_once(self.panel.lengths, self._aligned)
-        for chunk, codes in codes_ahead(found, self._engine.threads):
+        for chunk, codes in self._scanner.scan(chunks, self._scans.start):
             for part in code_batches(codes, self._engine.threads, most):
                 if len(hits := self._hits(part, chunk)):
                     yield hits
