@@ -8,6 +8,7 @@ import naive_variants
 import pytest
 
 import kmatch
+from kmatch.engine import ways
 from kmatch.search import haplotypes
 
 CASES = {
@@ -116,6 +117,8 @@ def test_hits_are_those_of_copies_made_whole(kind, tmp_path, monkeypatch):
     rng, rows = random.Random(kind), 0
     for number in range(60):
         monkeypatch.setattr(haplotypes, "TOGETHER", 1 + number % 4)  # alleles
+        for least in ("TRIED", "TRIED_BESIDE"):  # windows are looked up, or scanned
+            monkeypatch.setattr(ways, least, (1, 1_000)[number % 2])
         letters, samples, sites, patterns, k = random_case(rng, kind)
         vcf = write_vcf(tmp_path / "x.vcf", {"r": sites}, samples)
         side = options.get("pam_side", "3p")

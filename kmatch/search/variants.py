@@ -69,7 +69,7 @@ class VariantSearch:
         if self._bulges:
             lengths = lengths + distances
         self._searches: dict[str, Search[HitBatch]] = {}
-        # One base a letter can be looked up, and windows have too few letters for a trial.
+        # Windows have too few letters for a trial.
         tried = try_lookup(len(lengths), int(distances.max()), len(pams), not self._bulges)
         self._way = "lookup" if tried else None
         self._longest = int(lengths.max()) + max(map(len, pams), default=0)  # letters of a hit
@@ -187,7 +187,7 @@ class VariantSearch:
         genome = Genome.of_stretches("windows of variants", [stretch])
         if kind not in self._searches:  # of all blocks, so that tables are made once
             query, run = self._query, self._search.run._replace(cluster=None, algorithm=ENGINE)
-            run = run._replace(way="scan" if kind == "united" else self._way)
+            run = run._replace(way=self._way)
             if kind != "asked":
                 query, run = self._every_end, run._replace(aligned=False)
             self._searches[kind] = begin_search(query, Genomes([genome], named=False), run)

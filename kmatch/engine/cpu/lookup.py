@@ -98,6 +98,8 @@ MARGIN = 128  # letters before and after them: a window of 64, and a PAM
 
 CANDIDATES = 1 << 12  # that wait to be compared, and as many more as there are patterns
 
+MOST_WINDOWS = 4 * SPAN  # of a block and a strand
+
 
 class Windows(NamedTuple):
     """Windows beside the sites of a block, uint64 each: their letters, and where they begin."""
@@ -123,8 +125,8 @@ class Candidates(NamedTuple):
 
 @kernel
 def _new_windows():
-    words = np.empty((3, SPAN), np.uint64)
-    return Windows(words[0], words[1], words[2], np.empty(SPAN, np.int64))
+    words = np.empty((3, MOST_WINDOWS), np.uint64)
+    return Windows(words[0], words[1], words[2], np.empty(MOST_WINDOWS, np.int64))
 
 
 @kernel
@@ -133,9 +135,14 @@ def _new_candidates(patterns):
     return Candidates(both[0], both[1], np.zeros(patterns, np.int64), np.ones(1, np.int64))
 
 
+# Bits of letters: which may be each base (A, C, G, T), the low and the high bits of those of one
+# base, and which are none and several of these.
+LOWS, HIGHS, OTHERS, SEVERAL = range(4, 8)
+
+
 @kernel
 def _fill_bits(letters, first, bits):
-    """Fill bits, uint64[3, w], with 64·w letters from a position on: low, high and neither bit."""
+    """Fill bits, uint64[8, w], with 64·w letters from a position on."""
     edge = np.empty(64, np.uint8)
     for w in range(bits.shape[1]):
         source, at = letters, first + 64 * w
@@ -144,23 +151,21 @@ def _fill_bits(letters, first, bits):
             for i in range(max(-at, 0), min(len(letters) - at, 64)):
                 edge[i] = letters[at + i]
             source, at = edge, 0
-        bits[0, w], bits[1, w] = bits_where(source, at, 0b1010), bits_where(source, at, 0b1100)
-        bits[2, w] = ~bits_where(source, at, 0b1111)
+        for base in range(4):
+            bits[base, w] = bits_where(source, at, 1 << base)
+        a, c, g, t = bits[0, w], bits[1, w], bits[2, w], bits[3, w]
+        bits[LOWS, w], bits[HIGHS, w], bits[OTHERS, w] = c | t, g | t, ~(a | c | g | t)
+        bits[SEVERAL, w] = a & c | g & t | (a | c) & (g | t)
 
 
 @inlined
 def _matching(bits, at, mask):
     """Which of 64 letters from bit `at` on are one of the bases of a mask."""
-    low, high, found = word_at(bits[0], at), word_at(bits[1], at), NONE
-    if mask & 1:
-        found |= ~(low | high)
-    if mask & 2:
-        found |= low & ~high
-    if mask & 4:
-        found |= high & ~low
-    if mask & 8:
-        found |= low & high
-    return found & ~word_at(bits[2], at)
+    found = NONE
+    for base in range(4):
+        if mask >> base & 1:
+            found |= word_at(bits[base], at)
+    return found
 
 
 @kernel
@@ -190,10 +195,40 @@ def _between(first, last):
 def _window(bits, at, backward):
     """(low, high, neither) of 64 letters from bit `at` on, as they are read from there."""
     if backward:
-        return word_at(bits[0], at), word_at(bits[1], at), word_at(bits[2], at)
-    first = at - 63
-    low, high, other = word_at(bits[0], first), word_at(bits[1], first), word_at(bits[2], first)
-    return reverse_bits(~low), reverse_bits(~high), reverse_bits(other)
+        return word_at(bits[LOWS], at), word_at(bits[HIGHS], at), word_at(bits[OTHERS], at)
+    low, high = word_at(bits[LOWS], at - 63), word_at(bits[HIGHS], at - 63)
+    return reverse_bits(~low), reverse_bits(~high), reverse_bits(word_at(bits[OTHERS], at - 63))
+
+
+@inlined
+def _reading(bits, row, at, backward):
+    """A row of 64 letters from bit `at` on, as they are read from there."""
+    return word_at(bits[row], at) if backward else reverse_bits(word_at(bits[row], at - 63))
+
+
+@kernel
+def _spell(bits, at, backward, used, windows, count):
+    """Replace the last of `count` windows by all that letters of several bases, where used, stand
+    for; returns how many windows there are then, more than there is memory for if they do not fit.
+    """
+    first, several = count - 1, _reading(bits, SEVERAL, at, backward) & used
+    while several != NONE:
+        bit = several & (~several + ONE)
+        several ^= bit
+        stop, begun = count, False
+        for base in range(4):
+            if _reading(bits, base if backward else 3 - base, at, backward) & bit == NONE:
+                continue
+            for i in range(first, stop):
+                to = count if begun else i
+                if to == MOST_WINDOWS:
+                    return MOST_WINDOWS + 1
+                windows.low[to] = windows.low[i] & ~bit | (bit if base & 1 else NONE)
+                windows.high[to] = windows.high[i] & ~bit | (bit if base & 2 else NONE)
+                windows.other[to], windows.position[to] = windows.other[i], windows.position[i]
+                count += begun
+            begun = True
+    return count
 
 
 @inlined
@@ -205,17 +240,20 @@ def _hidden(position, shown, wide, backward):
 
 
 @kernel
-def _read_windows(bits, span, strand, pams, sizes, windows):
-    """Read the windows beside the sites of a strand; returns how many.
+def _read_windows(bits, span, strand, pams, sizes, used, windows):
+    """Read the windows beside the sites of a strand; returns how many, more than there is memory
+    for if they do not fit.
 
-    span: (first, last, shown): positions that are searched, and of the View; bits begin MARGIN
-    letters before the block's first one; strand: (minus, backward); pams, sizes: see Tables.
+    bits begin MARGIN letters before the block's first one; span: (first, last, shown): positions
+    that are searched, and of the View; strand: (minus, backward); pams, sizes: see Tables; used: a
+    bit for each letter that is compared.
     """
     first, last, shown = span
     minus, backward = strand
     pams = pams[minus]
     step, wide = -1 if backward else 1, pams.shape[1]
     block, count = first // SPAN * SPAN - MARGIN, 0
+    varied = bits[SEVERAL].any()
     for position in range(first // 64 * 64, last, 64):
         found = _beside(bits, position - block, step, pams, sizes)
         found |= _hidden(position, shown, wide, backward)
@@ -223,10 +261,14 @@ def _read_windows(bits, span, strand, pams, sizes, windows):
         while found != NONE:
             at = position + lowest(found)
             found &= found - ONE
+            if count >= MOST_WINDOWS:
+                return MOST_WINDOWS + 1
             window = _window(bits, at - block, backward)
             windows.low[count], windows.high[count], windows.other[count] = window
             windows.position[count] = at
             count += 1
+            if varied:
+                count = _spell(bits, at - block, backward, used, windows, count)
     return count
 
 
@@ -309,8 +351,12 @@ def _compare_gapless(windows, seeds, candidates, count, query, shift, writer):
 
 @kernel
 def _search(windows, many, hot, seeds, candidates, query, shift, state, left, writer):
-    """Look `many` windows up and compare them; returns whether there were not too many candidates;
-    hot: which look-ups of each find something."""
+    """Look `many` windows up and compare them; returns whether neither these nor candidates were
+    too many; hot: memory for which look-ups of each find something."""
+    if many > MOST_WINDOWS:
+        fetch_add(left, 0, -left[0] - 1)
+        return False
+    _find_hot(windows, many, seeds, hot)
     count = read = 0
     for window in range(many):
         if hot[window] != NONE:
@@ -339,7 +385,9 @@ def scan_lookup(work, text, view, pams, sizes, strands, seeds, left, buffer):
     patterns, shown = len(seeds.low), view.shown
     slot = new_slot()
     writer = new_writer(buffer, slot, len(strands) * patterns, seeds.k)
-    bits, hot = np.empty((3, (SPAN + 2 * MARGIN) // 64 + 1), np.uint64), np.empty(SPAN, np.uint64)
+    bits = np.empty((8, (SPAN + 2 * MARGIN) // 64 + 1), np.uint64)
+    hot = np.empty(MOST_WINDOWS, np.uint64)
+    used = ~NONE >> np.uint64(64 - (seeds.gapless or max(seeds.lengths) + seeds.k))
     windows, candidates, state = _new_windows(), _new_candidates(patterns), new_state(seeds.k)
     item = next_item(work)
     while item >= 0:
@@ -353,8 +401,7 @@ def scan_lookup(work, text, view, pams, sizes, strands, seeds, left, buffer):
                 before = pams.shape[2] if strand[1] else seeds.gapless - 1
             last = min(first + SPAN, before + shown - halo)
             span = (max(first, before), last, shown)
-            count = _read_windows(bits, span, strand, pams, sizes, windows)
-            _find_hot(windows, count, seeds, hot)
+            count = _read_windows(bits, span, strand, pams, sizes, used, windows)
             given = seeds, candidates, number * patterns, before, state, left, writer
             if not _search(windows, count, hot, *given):
                 fetch_add(work, 0, work[1])
