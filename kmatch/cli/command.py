@@ -142,9 +142,9 @@ class Command(_Exemplified):
         **more: Any,
     ) -> None:
         text = f"{inspect.cleandoc(function.__doc__ or '')}\n\n{differs}".strip()
-        more |= {"params": list(parameters), "callback": function, "help": text}
+        more |= {"params": list(parameters), "callback": self._run, "help": text}
         super().__init__(function.__name__, **more)
-        self.examples, self._finds = examples, finds
+        self.examples, self._finds, self._function = examples, finds, function
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         given = list(args)
@@ -159,10 +159,10 @@ class Command(_Exemplified):
                     )
         return rest
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def _run(self, **values: Any) -> None:
         inputs, outputs = [], {}
         for each in self.params:
-            path = ctx.params.get(str(each.name))
+            path = values.get(str(each.name))
             if getattr(each, "reads", False):
                 name = each.opts[-1] if isinstance(each, Option) else str(each.name).upper()
                 paths = [path] if isinstance(path, str) else path or ()
@@ -170,8 +170,7 @@ class Command(_Exemplified):
             elif getattr(each, "writes", False) and (path or each.name == "output"):
                 outputs["-o" if each.name == "output" else each.opts[-1]] = path or "-"
         check_files(inputs, outputs)
-        assert self.callback is not None
-        return ctx.invoke(self.callback, Given(inputs=inputs, outputs=outputs, **ctx.params))
+        self._function(Given(inputs=inputs, outputs=outputs, **values))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         arguments = [each for each in self.params if isinstance(each, Argument)]
