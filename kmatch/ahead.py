@@ -98,6 +98,7 @@ def cuda_kernels(pairs: bool | None = None) -> dict[str, tuple[Any, tuple[Any, .
 
     from kmatch.engine.cuda import edit, hamming, primer, primer_kernels, text
     from kmatch.engine.cuda.driver import copies_in_background
+    from kmatch.engine.cuda.engine import LAYOUT
 
     pairs = copies_in_background() if pairs is None else pairs
     found: dict[str, tuple[Any, tuple[Any, ...], Any]] = {}
@@ -116,10 +117,10 @@ def cuda_kernels(pairs: bool | None = None) -> dict[str, tuple[Any, tuple[Any, .
     add("strips", edit.make_strips, strips, *scan, int, Words, Words, Words)
     short = product(range(edit.STEP, edit.SHORT + 1, edit.STEP), (edit.SHORT_BITS,))
     add("edit", edit.make_scan, short, *scan)
-    tiles = [(bits, *hamming.DEEP, pairs) for bits in hamming.BITS]
-    broad = [bits for bits in hamming.BITS if bits <= hamming.BROAD_BITS]
-    tiles += [(bits, *hamming.BROAD, pairs) for bits in broad]
+    tiles = [(bits, LAYOUT.words, hamming.FLAT, pairs) for bits in hamming.BITS]
+    tall = [bits for bits in hamming.BITS if bits <= hamming.TALL_BITS]
+    tiles += [(bits, LAYOUT.words, hamming.TALL, pairs) for bits in tall]
     hamming_types = Words, hamming.Shape, Planes, Ints, Words, steps, Longs, Longs
     add("hamming", hamming.make_scan, tiles, *hamming_types)
-    add("fill", lambda: text.fill, [()], Words, int, int, int, int, Bytes, Words)
+    add("fill", lambda: text.fill, [()], Words, int, Bytes, Words)
     return found

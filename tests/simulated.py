@@ -103,6 +103,6 @@ def small(monkeypatch):
 
     monkeypatch.setattr(text, "BLOCKS", 1)
     monkeypatch.setattr(text, "THREADS", 3)
-    monkeypatch.setattr(engine, "LAYOUT", replace(engine.LAYOUT, least_words=1))
+    monkeypatch.setattr(engine, "LAYOUT", replace(engine.LAYOUT, words=2, reading_words=1))
     for name, value in TINY.items():
         monkeypatch.setattr(primer, name, value)

@@ -16,7 +16,7 @@ from support.searches import best, edit, packed, primer, primer_rows, rows, sear
 
 import kmatch
 from kmatch.engine import devices
-from kmatch.engine.cuda import driver, text
+from kmatch.engine.cuda import driver
 from kmatch.engine.cuda import primer as on_gpu
 from kmatch.engine.cuda.device import open_gpu
 from kmatch.errors import DeviceError
@@ -101,23 +101,16 @@ def test_a_k_for_each_pattern(find):
     assert found == expected != []
 
 
-@pytest.fixture
-def geometry(monkeypatch):
-    """Of packed genomes, the rows of which are spread; in the simulator by few threads."""
-    if not driver.SIMULATED:
-        return {"length": 100, "halo": 128}
-    for name, value in (("NARROW", 1), ("THREADS", 8)):
-        monkeypatch.setattr(text, name, value)
-    return {"length": 64, "halo": 64, "words": 1}
-
-
 @pytest.mark.parametrize(
     ("problem", "name"),
     [("hamming", "IUPAC"), ("edit", "palindrome")]
     if driver.SIMULATED
     else [case for case in CASES if case[0] in ("hamming", "edit")],
 )
-def test_a_packed_genome(problem, name, geometry):
+def test_a_packed_genome(problem, name):
+    geometry = {"length": 100, "halo": 128}
+    if driver.SIMULATED:
+        geometry["words"] = {"hamming": 2, "edit": 1}[problem]
     records, patterns, k, options = PROBLEMS[problem].cases[name]
     genome, find = packed(records, **geometry), getattr(kmatch, problem)
     found = rows(find(genome, patterns, k, device="cuda", **options))

@@ -29,7 +29,6 @@ if not driver.SIMULATED:
     pytest.skip("test_simulator.py runs this", allow_module_level=True)
 
 AT_0 = PROBLEMS["hamming"].cases["at 0"]
-SPREAD = {"NARROW": 1, "THREADS": 8}  # rows of one word, by few threads
 TWO = "cuda:0,0"
 
 
@@ -47,30 +46,28 @@ def test_blocks_share_the_queries_of_a_short_text(fewest, parts, monkeypatch):
 
 def test_tiles_come_by_the_copies_of_older_gpus(monkeypatch):
     monkeypatch.setattr(driver, "copies_in_background", lambda: False)
-    check("hamming", AT_0, device="cuda", words=2)
+    check("hamming", AT_0, device="cuda")
 
 
 @pytest.mark.parametrize(("pairs", "planes"), [(False, 5), (False, 8), (True, 4), (True, 6)])
 def test_a_tile_takes_every_word_of_its_part_once(pairs, planes, monkeypatch):
     """Two copies to one word under way at a time, even of the same value, are a race."""
     written = []
-    copy, clear = text._copy, text._clear
+    copy = text._copy
     monkeypatch.setattr(text, "_copy", lambda *a: (written.append(int(a[2])), copy(*a)))
-    monkeypatch.setattr(text, "_clear", lambda *a: (written.append(int(a[2])), clear(*a)))
     width, plane_rows, height, row, threads = 2, 5, 4, 2, 2
 
     @cuda.jit
     def kernel(words, tile):
         source = Text(words, width, 3, width * plane_rows)
-        part, size = text.Part(row, 0, plane_rows), text.Size(planes, height, width)
-        text.copy_tile(pairs, source, part, size, cuda.threadIdx.x, threads, tile, 0)
+        size = text.Size(planes, height * width)
+        text.copy_tile(pairs, source, row, size, cuda.threadIdx.x, threads, tile, 0)
 
-    source = np.arange(1, planes * plane_rows * width + 1, dtype=np.uint64)
+    source = np.arange(planes * plane_rows * width, dtype=np.uint64)
     tile = np.full(planes * height * width, 99, np.uint64)
     kernel[1, threads](source, tile)
-    expected = np.zeros((planes, height, width), np.uint64)
-    expected[:, : plane_rows - row] = source.reshape(planes, plane_rows, width)[:, row:]
-    assert np.array_equal(tile, expected.reshape(-1))
+    kept = tile.reshape(planes, height, width)[:, : plane_rows - row]
+    assert np.array_equal(kept, source.reshape(planes, plane_rows, width)[:, row:])
     assert len(written) == len(set(written)) == len(tile) // (2 if pairs else 1)
 
 
@@ -96,7 +93,6 @@ def test_planes_not_used_for_longest_make_room(monkeypatch):
     planes = [driver.pinned(3) for _ in range(2)]
     for array in planes:
         array[:] = 7
-        gpu.keep(array)
         assert gpu.fetch(array).arrived
     gpu.fetch(planes[0])
     empty, failures = driver.empty, [DeviceError("the GPU is out of memory")]
@@ -115,23 +111,21 @@ def test_planes_not_used_for_longest_make_room(monkeypatch):
     assert not gpu._kept  # it ends with the planes of the host
 
 
-def test_planes_are_taken_by_other_searches_when_they_are_spread(monkeypatch):
-    patch(monkeypatch, text, **SPREAD)
+def test_planes_are_taken_by_other_searches_when_they_are_united(monkeypatch):
     gpu, taken, geometry = device.Gpu(0), [], Geometry(1, 8, 4)
     planes = driver.pinned(4 * geometry.plane_words + SPARE)
-    gpu.keep(planes)
-    masks = np.zeros(0, np.uint8)
+    masks = np.array([5], np.uint8)
     other = threading.Thread(target=lambda: taken.append(gpu.text(geometry.text(planes), masks)))
 
-    def fill(*_):
+    def unite(*_):
         other.start()
         other.join(0.2)
         assert not taken
 
-    monkeypatch.setattr(device, "fill_broad", fill)
-    broad = gpu.text(geometry.text(planes), masks)
+    monkeypatch.setattr(device, "unite", unite)
+    united = gpu.text(geometry.text(planes), masks)
     other.join()
-    assert taken[0].planes is broad.planes
+    assert taken[0].planes is united.planes
 
 
 # Several GPUs

@@ -23,9 +23,9 @@ WIDE = 2 * WORDS  # two chains of vectors hide each other's latency
 LANES = 64 * WORDS  # of a vector
 LANES_PER_WORD = 64
 SPARE = 64
-CACHE_LINE = 8  # words; rows of more are multiples of it
+CACHE_LINE = 8  # words
+MOST_WORDS = 16  # in a row where the text decides
 FEW_THREADS = 4
-REPEATED = 1 << 22  # letters that the lanes of a small chunk may repeat
 HALO_SHARE = 4  # a lane is at least this many halos long, where the text allows
 
 
@@ -86,9 +86,8 @@ class Layout:
 
     length: positions that a chunk owns in a search for mismatches; query_positions: the most of
     them times queries; reading_length: positions that it owns in a search for differences;
-    reading_halos: the least of them in halos, unless that is more than `most`; words, least_words:
-    in a row of a large chunk, and of a small one; reading_words: words in every row of a search for
-    differences, None for any number.
+    reading_halos: the least of them in halos, unless that is more than `most`; words: in every row
+    of a search for mismatches, None for what suits the text; reading_words: for differences.
     """
 
     length: int = 1 << 23
@@ -96,9 +95,8 @@ class Layout:
     reading_length: int = 1 << 24
     reading_halos: int = 1 << 11
     most: int = 1 << 62
-    words: int = 16
-    least_words: int = 1
-    reading_words: int | None = 8  # one vector of the recurrence, whatever the processor's are
+    words: int | None = None
+    reading_words: int = 8  # one vector of the recurrence, whatever the processor's are
 
     def shared_by(self, threads: int) -> "Layout":
         """The same with longer chunks for many threads, which all wait for Python once a chunk."""
@@ -120,18 +118,14 @@ class Layout:
         )
 
 
-def geometry_for(length: int, halo: int, layout: Layout, words: int | None = None) -> Geometry:
+def geometry_for(length: int, halo: int, words: int | None) -> Geometry:
     """The Geometry of a chunk that owns `length` positions, with `words` words in a row.
 
-    Where that is None, it follows from the length, within what the layout has for a row. Long
-    patterns get fewer, longer lanes, since repeated rows cost memory and packing.
+    Where that is None, it follows from the length. Long patterns get fewer, longer lanes, since
+    repeated rows cost memory and packing.
     """
     if words is None:
         wanted = length // (LANES_PER_WORD * HALO_SHARE * max(halo, 1))
-        fitting = min(length, REPEATED // max(halo, 1)) // LANES_PER_WORD
-        words = min(max(wanted, min(fitting, layout.least_words), 1), layout.words)
-        if words > 2 * CACHE_LINE:
-            words -= words % CACHE_LINE
-        words += words % min(layout.least_words, 2)  # a GPU copies them by twos
+        words = min(max(wanted, 1), MOST_WORDS)
     lanes = LANES_PER_WORD * words
     return Geometry(words, max(-(-length // lanes), 1), halo)

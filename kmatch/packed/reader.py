@@ -250,7 +250,6 @@ def stored_chunks(
                 checks.append(pool.submit(file.check, soon))
             for check, soon in zip(checks[turn:], numbers[turn : turn + 2], strict=False):
                 check.result()
-                engine.keep(file.planes(soon))
                 engine.fetch(file.planes(soon))
             if on_progress:
                 on_progress(file.offsets[number] + file.planes(number).nbytes - SPARE, file.size)

@@ -45,8 +45,7 @@ SPARE = 512  # bytes
 TAIL = struct.Struct(f"<QII{len(MAGIC)}s")
 INDEX = struct.Struct("<8q")
 
-# One vector of the recurrence: on a CPU the rows of a tile are then neighbours in memory, and a GPU
-# spreads each lane over eight.
+# One vector of the recurrence, and rows that a tile takes whole: they are neighbours in memory.
 WORDS = 8
 LENGTH = 1 << 25  # positions of a chunk
 HALO = 2048  # the largest m + k + 1 of a search for differences, or m, that the chunks serve
@@ -55,7 +54,7 @@ HALO_STEP = 64  # a halo is a multiple, as in plans
 GAP = 64  # the largest k + 1 of a search for differences that the chunks serve
 NARROW_GAP = 16  # where records are short
 SHORT = 4096  # letters of such records, on average
-ROWS = 8  # a lane has a multiple of this many rows, so that a GPU can spread it
+ROWS = 8  # a lane has a multiple of this many rows, so that kmatch 1.1 can spread it on a GPU
 
 
 class PackedWriter:

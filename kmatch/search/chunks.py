@@ -8,7 +8,15 @@ import numpy as np
 
 from kmatch.arrays import Bools, Bytes, Longs, Words, look_up
 from kmatch.engine.engine import Engine
-from kmatch.engine.geometry import LANES_PER_WORD, SPARE, Geometry, Layout, Text, geometry_for
+from kmatch.engine.geometry import (
+    LANES_PER_WORD,
+    MOST_WORDS,
+    SPARE,
+    Geometry,
+    Layout,
+    Text,
+    geometry_for,
+)
 from kmatch.engine.types import LETTERS, View
 from kmatch.genome import Genome
 from kmatch.packed.reader import read_text, serves, stored_chunks
@@ -101,7 +109,7 @@ class PackedChunk:
             spans.begins[first:last] - begin,
             spans.lengths[first:last],
         )
-        letters = np.zeros(len(masks) + _spare(self._words, engine), np.uint8)
+        letters = np.zeros(len(masks) + _spare(self._words), np.uint8)
         letters[: len(masks)] = look_up(masks, LETTERS)
         chunk = LetterChunk(self.base + begin, letters, end - begin, inside)
         part = _pack(chunk, halo, engine, self._words)
@@ -154,17 +162,17 @@ class Chunking(NamedTuple):
     def fresh(self, parts: Iterable[Stretch], first: int = 0) -> Iterator[PackedChunk]:
         """The PackedChunks of Stretches, packed anew; first: the number of their first record."""
         words = self.words or WORDS
-        for chunk in join_records(parts, self.plan, _spare(words, self.engine), first):
+        for chunk in join_records(parts, self.plan, _spare(words), first):
             yield _pack(chunk, self.plan.halo, self.engine, words)
 
 
 def _pack(chunk: LetterChunk, halo: int, engine: Engine, words: int | None) -> PackedChunk:
-    geometry = geometry_for(chunk.length, halo, engine.layout, words)
+    geometry = geometry_for(chunk.length, halo, words)
     planes = engine.planes(4 * geometry.plane_words + SPARE)
     engine.pack(chunk.letters, geometry.text(planes))
     return PackedChunk(chunk, geometry, planes, words)
 
 
-def _spare(words: int | None, engine: Engine) -> int:
+def _spare(words: int | None) -> int:
     """Letters that engines read behind a chunk, whose rows may have so many words."""
-    return LANES_PER_WORD * (max(words or 0, engine.layout.words) + 1)
+    return LANES_PER_WORD * ((words or MOST_WORDS) + 1)

@@ -60,7 +60,7 @@ class WindowSearch(Search[HitBatch]):
         self._longest = max(int(part.panel.lengths.max()) for _, part in self._parts)
         queries = sum(part.queries for _, part in self._parts)
         plan = plan_chunks(self._longest, int(distances.max()), queries, self.engine.layout)
-        self._chunking = Chunking(plan, self.engine)
+        self._chunking = Chunking(plan, self.engine, self.engine.layout.words)
 
     def _find(self, genome: Genome) -> Iterable[HitBatch]:
         circular, threads = self.genomes.circular, self.engine.threads

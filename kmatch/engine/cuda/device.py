@@ -16,7 +16,7 @@ from kmatch.arrays import Bytes, Longs, Words
 from kmatch.engine.codes import Found, found_in
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.driver import DeviceArray, Event
-from kmatch.engine.cuda.text import broad_text, fill_broad
+from kmatch.engine.cuda.text import unite
 from kmatch.engine.cuda.words import HitBuffer
 from kmatch.engine.engine import Scan, UnderWay
 from kmatch.engine.geometry import SPARE, Text
@@ -24,16 +24,12 @@ from kmatch.errors import DeviceError
 
 
 class _Kept:
-    """Planes that do not change any more, and what of them is on the GPU.
-
-    copy: their copy, complete after the event `arrived`; broad: the same with more lanes, or with
-    the planes of `masks`.
-    """
+    """What of planes is on the GPU: a copy, complete after the event `arrived`, with the planes of
+    `masks` behind A, C, G and T."""
 
     def __init__(self) -> None:
         self.copy: DeviceArray = None
         self.arrived: Event = None
-        self.broad: DeviceArray = None
         self.masks = b""
 
 
@@ -68,13 +64,6 @@ class Gpu:
         self._results.synchronize()
         return copy
 
-    def keep(self, planes: Words) -> None:
-        """Take note that planes do not change once they are searched."""
-        with self.lock:
-            if id(planes) not in self._kept:
-                self._kept[id(planes)] = _Kept()
-                weakref.finalize(planes, self._kept.pop, id(planes)).atexit = False
-
     def fetch(self, planes: Words) -> _Kept:
         """Begin to copy planes to the GPU, unless they are there.
 
@@ -82,31 +71,30 @@ class Gpu:
         memory the driver makes a copy first.
         """
         with self.lock:
-            kept = self._kept.get(id(planes)) or _Kept()  # an array that may change
+            kept = self._kept.pop(id(planes), None)
+            if kept is None:
+                kept = _Kept()
+                weakref.finalize(planes, self._kept.pop, id(planes)).atexit = False
+            self._kept[id(planes)] = kept  # the last now
             if kept.copy is None:
-                kept.copy = self.array(planes.shape)
+                kept.copy, kept.masks = self.array(planes.shape), b""
                 kept.copy.copy_to_device(planes, stream=self._copying)
                 kept.arrived = driver.mark(self._copying)
-            if self._kept.pop(id(planes), None):
-                self._kept[id(planes)] = kept  # the last now
         return kept
 
     def text(self, text: Text, masks: Bytes) -> Text:
-        """The same Text on the GPU, with rows broad enough for it and the planes of `masks`, see
-        `Engine.unite`, behind A, C, G and T."""
-        broad = broad_text(text)
+        """The same Text on the GPU, with the planes of `masks`, see `Engine.unite`, behind A, C, G
+        and T."""
         with self.lock:
             kept = self.fetch(text.planes)
             kept.arrived.wait(self.stream)
-            if broad is text and not len(masks):
-                return text._replace(planes=kept.copy)
-            if kept.broad is None or kept.masks != masks.tobytes():
-                kept.broad = None
-                planes = self.array((4 + len(masks)) * broad.plane_words + SPARE)
-                here = text._replace(planes=kept.copy)
-                fill_broad(here, broad._replace(planes=planes), masks, self.stream)
-                kept.broad, kept.masks = planes, masks.tobytes()
-            return broad._replace(planes=kept.broad)
+            planes = kept.copy
+            if len(masks) and kept.masks != masks.tobytes():
+                united = self.array((4 + len(masks)) * text.plane_words + SPARE)
+                unite(planes, text.plane_words, masks, united, self.stream)
+                planes = kept.copy = united
+                kept.masks = masks.tobytes()
+            return text._replace(planes=planes)
 
     def array(self, shape: int | tuple[int, ...], dtype: DTypeLike = np.uint64) -> DeviceArray:
         """An array on the GPU, for which planes are dropped where memory is short.
@@ -127,7 +115,7 @@ class Gpu:
         """Drop the least recently used planes; returns whether there were any."""
         for kept in list(self._kept.values()):  # others end meanwhile
             if kept.copy is not None:
-                kept.copy = kept.broad = None
+                kept.copy = None
                 return True
         return False
 

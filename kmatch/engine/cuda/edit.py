@@ -1,6 +1,7 @@
 """k differences over striped text: every anchored end within k.
 
-A thread takes one word of lanes along a stretch of text rows. The whole column of a pattern of up
+A thread takes one word of lanes along a stretch of text rows, beside those that take other words or
+stretches. The whole column of a pattern of up
 to 32 letters is in registers. The rows of a longer one go in strips: a thread takes SPAN columns at
 a time through one strip after the other. Device memory keeps the horizontal deltas at a strip's
 lower border, and the vertical deltas of its rows between two spans, those of neighbouring threads
@@ -109,18 +110,18 @@ def strips_of(length: int) -> tuple[int, int]:
 
 
 class Searches:
-    """Searches on the GPU, planned once for texts of any length with a halo.
+    """Searches on the GPU, planned once for texts of any length.
 
     stream: in which they run.
     """
 
-    def __init__(self, query: DifferenceQuery, halo: int, stream: Stream) -> None:
+    def __init__(self, query: DifferenceQuery, stream: Stream) -> None:
         self._stream, self._coding = stream, (len(query.limits), query.k + 1)
-        self._plans = list(self._plan(query, halo))
+        self._plans = list(self._plan(query))
         # Memory of strips and the blocks that it is for; one search follows the other.
         self._kept: dict[tuple[int, ...], tuple[int, Arrays]] = {}
 
-    def _plan(self, query: DifferenceQuery, halo: int) -> Iterator[SearchPlan]:
+    def _plan(self, query: DifferenceQuery) -> Iterator[SearchPlan]:
         reading, limits = query.reading, query.limits
         lengths, planes = np.diff(reading.begins), max(int(reading.letters.max()) + 1, 4)
         alike: dict[tuple[int, int], list[int]] = {}
@@ -129,7 +130,7 @@ class Searches:
         for (rows, strips), queries in alike.items():
             part = np.array(queries)
             length, limit = lengths[part], limits[part]
-            warm = np.minimum(halo, length + limit)
+            warm = length + limit
             columns = (part, length, reading.backward[part], warm, limit)
             searches = np.stack(columns, axis=1).astype(np.int32)
             within = int(limit.min()), int(limit.max())
@@ -207,33 +208,35 @@ def divide(text: Text, plan: SearchPlan) -> tuple[int, int]:
     `busy` blocks finishes none of them sooner, and all wait for the last block for about the time
     that one takes.
     """
-    across, processors = -(-text.words // THREADS), driver.multiprocessors()
-    blocks, busy = across * plan.queries, BUSY if plan.strips == 1 else BUSY_STRIPS
-    stretches = np.arange(1, min(max(MOST * processors // blocks, 1), text.rows) + 1)
-    rows = -(-text.rows // stretches)
-    load = -(-blocks * -(-text.rows // rows) // processors)
-    stretch = int(rows[np.argmin((np.maximum(load, busy) + 1) * (rows + plan.warm))])
-    return stretch, across * -(-text.rows // stretch)
+    processors, busy = driver.multiprocessors(), BUSY if plan.strips == 1 else BUSY_STRIPS
+    blocks = np.arange(1, max(MOST * processors // plan.queries, 1) + 1)
+    rows = -(-text.rows // np.clip(THREADS * blocks // text.words, 1, text.rows))
+    blocks = -(-text.words * -(-text.rows // rows) // THREADS)
+    load = -(-plan.queries * blocks // processors)
+    best = np.argmin((np.maximum(load, busy) + 1) * (rows + plan.warm))
+    return int(rows[best]), int(blocks[best])
 
 
 @cuda.jit(device=True)
 def _task(shape, searches, unit, thread):
     """What a thread of a unit has to do, a block of one of the searches.
 
-    The number of the search; the thread's word of a row; the first row of the text that it reads,
-    the step to the next, and how many; how the query is searched, see SearchPlan.
+    The number of the search; the lanes that the thread owns, all of a word or none; this word of a
+    row; the first row of the text that it reads, the step to the next, and how many; how the query
+    is searched, see SearchPlan. All threads read as many rows: the last stretch of a lane begins in
+    the one before, and ends in both come twice.
     """
-    across = (shape.words + THREADS - 1) // THREADS
-    blocks = (shape.rows + shape.stretch - 1) // shape.stretch * across
-    search, block = unit // blocks, unit % blocks
-    word = block % across * THREADS + thread
-    begin = block // across * shape.stretch
-    end = smaller(begin + shape.stretch, shape.rows)
+    shares = (shape.rows + shape.stretch - 1) // shape.stretch * shape.words
+    blocks = (shares + THREADS - 1) // THREADS
+    search, share = unit // blocks, unit % blocks * THREADS + thread
+    owned = ALL_ONES if share < shares else NONE
+    begin = smaller(share // shape.words * shape.stretch, shape.rows - shape.stretch)
     s = searches[search]
     query, length, backward, warm, limit = s[0], s[1], s[2], s[3], s[4]
-    row = end - 1 + warm if backward else begin + shape.halo - warm
-    step = -1 if backward else 1
-    return search, word, row, step, warm + end - begin, query, length, warm, int64(limit)
+    row = begin + shape.stretch - 1 + warm if backward else begin + shape.halo - warm
+    step, columns = -1 if backward else 1, warm + shape.stretch
+    word = share % shape.words
+    return search, owned, word, row, step, columns, query, length, warm, int64(limit)
 
 
 @cuda.jit(device=True)
@@ -271,7 +274,7 @@ def make_scan(rows: int, bits: int) -> Any:
         )
         thread = cuda.threadIdx.x
         tile = Tile(shared, staged, uint32(thread))
-        search, word, row, step, columns, query, length, warm, limit = _task(
+        search, owned, word, row, step, columns, query, length, warm, limit = _task(
             shape, searches, cuda.blockIdx.x, thread
         )
         if thread < rows:
@@ -279,7 +282,7 @@ def make_scan(rows: int, bits: int) -> Any:
         for c in range(COLUMNS):
             shared[(shape.planes * COLUMNS + c) * THREADS + thread] = ALL_ONES
         cuda.syncthreads()
-        if word >= shape.words:
+        if not owned:
             return
         for i in range(rows):  # a column that grows by one a row; what fills up matches everywhere
             state.pv[i] = NONE if i < rows - length else ALL_ONES
@@ -424,11 +427,9 @@ def make_strips(rows: int, bits: int) -> Any:
         tile = Tile(shared, staged, uint64(thread))
         me = cuda.blockIdx.x * THREADS + thread
         own = Own(deltas, borders, totals, me, cuda.gridDim.x * THREADS)
-        search, word, row, step, columns, query, length, warm, limit = _task(
+        search, owned, word, row, step, columns, query, length, warm, limit = _task(
             shape, searches, first_unit + cuda.blockIdx.x, thread
         )
-        owned = ALL_ONES if word < shape.words else NONE
-        word = smaller(word, shape.words - 1)
         coding = Coding(shape.queries, query, shape.factor, limit)
         for c in range(COLUMNS):
             shared[(shape.planes * COLUMNS + c) * THREADS + thread] = ALL_ONES

@@ -23,22 +23,18 @@ from kmatch.arrays import Bytes, Words
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.device import Gpu, open_gpus, start_scan
 from kmatch.engine.engine import Engine, Scan, UnderWay
-from kmatch.engine.geometry import Layout, Text, halo_of
+from kmatch.engine.geometry import Layout, Text
 from kmatch.engine.queries import DifferenceQuery, QueryArrays
 from kmatch.engine.types import Starts, part_of
 from kmatch.errors import DeviceError
 
-WORDS = 1016  # of a row: eight times an odd number, as packing stores a column at a time
-LEAST_WORDS = 64  # a thread of a block takes one; the others would have nothing to do
 LAYOUT = Layout(
     length=1 << 27,
     reading_length=1 << 28,
     reading_halos=1 << 20,
     most=1 << 30,
     query_positions=1 << 62,
-    words=WORDS,
-    least_words=LEAST_WORDS,
-    reading_words=None,
+    words=8,  # as a packed genome has
 )
 CAPACITY = 1 << 22  # hit codes of a chunk
 MEMORY_SHARE = 8  # bytes of memory a position: two chunks with IUPAC planes, 2 bytes each, fit
@@ -73,7 +69,7 @@ class CudaEngine(Engine):
         self.description = f"{self.device}, {model}, and {self.threads} CPU threads ({reason})"
         self.capacity = CAPACITY
         self.layout = LAYOUT.within(min(gpu.memory for gpu in self.gpus) // MEMORY_SHARE)
-        self._plans: dict[tuple[Gpu, type], tuple[Any, int, Any]] = {}  # see `_planned`
+        self._plans: dict[tuple[Gpu, type], tuple[Any, Any]] = {}  # see `_planned`
         if self.queues > 1:
             self._threads = GpuThreads(self.gpus)
 
@@ -90,13 +86,7 @@ class CudaEngine(Engine):
     def planes(self, size: int) -> Words:
         """In pinned memory; each GPU keeps its copy."""
         self.gpus[0].use()
-        planes = driver.pinned(size)
-        self.keep(planes)
-        return planes
-
-    def keep(self, planes: Words) -> None:
-        for gpu in self.gpus:
-            gpu.keep(planes)
+        return driver.pinned(size)
 
     def fetch(self, planes: Words) -> None:
         """See `Engine.fetch`; which of several GPUs will scan them is not known yet."""
@@ -113,7 +103,7 @@ class CudaEngine(Engine):
 
         def start(gpu: Gpu) -> UnderWay[Any]:
             here = gpu.text(text, query.masks)
-            plan = self._planned(gpu, query, k, lambda: upload(query, k, gpu.stream))
+            plan = self._planned(gpu, query, lambda: upload(query, k, text.words, gpu.stream))
             return start_scan(gpu, capacity, lambda hits: scan(here, plan, hits, gpu.stream))
 
         return self._start(start)
@@ -126,9 +116,7 @@ class CudaEngine(Engine):
 
         def start(gpu: Gpu) -> UnderWay[Any]:
             here = gpu.text(text, query.reading.masks)
-            halo = halo_of(here)
-            make = partial(Searches, query, halo, gpu.stream)
-            searches = self._planned(gpu, query, halo, make)
+            searches = self._planned(gpu, query, partial(Searches, query, gpu.stream))
             return start_scan(gpu, capacity, lambda hits: searches.run(here, hits))
 
         return self._start(start)
@@ -181,13 +169,12 @@ class CudaEngine(Engine):
         self.gpus[0].use()
         return start(self.gpus[0])
 
-    def _planned(self, gpu: Gpu, query: Any, number: int, make: Callable[[], Any]) -> Any:
-        """make(), or its last result on a GPU for this kind of query if query and number are the
-        same still."""
-        before, number_before, made = self._plans.get((gpu, type(query)), (None, 0, None))
-        if before is not query or number_before != number:
+    def _planned(self, gpu: Gpu, query: Any, make: Callable[[], Any]) -> Any:
+        """make(), or its last result on a GPU for this kind of query if that is the same still."""
+        before, made = self._plans.get((gpu, type(query)), (None, None))
+        if before is not query:
             made = make()
-            self._plans[gpu, type(query)] = query, number, made
+            self._plans[gpu, type(query)] = query, made
         return made
 
 

@@ -1,6 +1,6 @@
 """k mismatches over striped bit planes.
 
-A block of threads copies its tile of text, and the rows below it into which windows reach, to
+A block of threads copies its tile, rows of text and those below into which windows reach, to
 shared memory and runs all queries over it, or a part of them where the text has few tiles. A thread
 has one word and `depth` rows of the tile and counts in registers; as many loads share the addresses
 of a letter. Groups that are not in the tile, those far from the window's start and rare IUPAC
@@ -23,7 +23,7 @@ from numba import int64, uint64
 from kmatch.arrays import Bools, Ints, Longs, Planes
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.driver import DeviceArray, Stream, cuda, kept
-from kmatch.engine.cuda.text import Part, Size, copy_tile, wait_for_copies
+from kmatch.engine.cuda.text import Size, copy_tile, wait_for_copies
 from kmatch.engine.cuda.words import (
     ALL_ONES,
     NONE,
@@ -74,11 +74,11 @@ class Tile(NamedTuple):
         return rows // planes - self.rows - 1
 
 
-# The fastest for queries that are decided after a few letters: with no more rows than these need,
-# six blocks fit a multiprocessor of an H200, and some copy while others count.
-BROAD = Tile(16, 14)
-DEEP = Tile(8, 8)  # reaches further, and leaves registers for wider counters
-BROAD_BITS = 2  # of counters, the most for a broad tile
+# The fastest depth for queries that are decided after a few letters: with no more rows than these
+# need, six blocks fit a multiprocessor of an H200, and some copy while others count.
+TALL = 14
+FLAT = 8  # leaves room to reach further, and registers for wider counters
+TALL_BITS = 2  # of counters, the most for a tall tile
 BITS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24)  # the first that suffices: few kernels serve all
 
 
@@ -111,17 +111,17 @@ class Queries(NamedTuple):
     steps: DeviceArray
 
 
-def upload(query: QueryArrays, k: int, stream: Stream) -> Queries:
-    """The Queries of some that are searched within k."""
+def upload(query: QueryArrays, k: int, words: int, stream: Stream) -> Queries:
+    """The Queries of some that are searched within k, in text of so many words in a row."""
     bounds, bits = query.bounds, next(bits for bits in BITS if k < 1 << bits)
     last_unseen = bounds[:, 3] - 1  # counted letters come first, in the order of their offsets
     needed = int(query.shifts[last_unseen[last_unseen >= bounds[:, 0]]].max(initial=0))
-    tile, planes, reach = _tile(query, needed, bits)
-    size = Size(planes, tile.rows + reach, tile.words)
+    tile, planes, reach = _tile(query, needed, bits, words)
+    size = Size(planes, (tile.rows + reach) * words)
     letters, shifts, (begin, exact, end) = _in_groups(query)
     ones = 0 if len(letters) == len(query.planes) else tile.ones
     near = ((letters < planes) & (shifts <= reach)).view(np.uint32) == ALL_OF_GROUP
-    indices = (letters.astype(np.int32) * size.rows + shifts) * size.width + ones
+    indices = letters.astype(np.int32) * size.words + shifts * words + ones
     at = indices.astype(np.uint16)  # it means nothing for a letter that is not in the tile
     at[letters == ALWAYS] = 0
     codes = at.view(np.uint64)
@@ -133,16 +133,16 @@ def upload(query: QueryArrays, k: int, stream: Stream) -> Queries:
     return Queries(tile, size, bits, ones, k, given, driver.on_device(steps, stream))
 
 
-def _tile(query: QueryArrays, needed: int, bits: int) -> tuple[Tile, int, int]:
+def _tile(query: QueryArrays, needed: int, bits: int, words: int) -> tuple[Tile, int, int]:
     """The tile for some queries, its planes and its reach, which is at least `needed` if it can."""
     planes = max(int(query.planes.max(initial=0)) + 1, 4)
-    furthest = int(query.shifts.max(initial=0))
-    if planes == 4 and bits <= BROAD_BITS and needed <= BROAD.reach(planes):
-        return BROAD, planes, needed
-    furthest = min(furthest, needed + BEYOND_LOOK)
-    if DEEP.reach(planes) < min(furthest, NEAREST):
+    tall, flat = Tile(words, TALL), Tile(words, FLAT)
+    if planes == 4 and bits <= TALL_BITS and needed <= tall.reach(planes):
+        return tall, planes, needed
+    furthest = min(int(query.shifts.max(initial=0)), needed + BEYOND_LOOK)
+    if flat.reach(planes) < min(furthest, NEAREST):
         planes = 4
-    return DEEP, planes, min(furthest, DEEP.reach(planes))
+    return flat, planes, min(furthest, flat.reach(planes))
 
 
 def _in_groups(query: QueryArrays) -> tuple[Planes, Ints, tuple[Longs, Longs, Longs]]:
@@ -324,50 +324,42 @@ class Shape(NamedTuple):
     """A chunk and a tile as the kernel takes them; arrays that it took inside of tuples would cost
     a twelfth of the speed of many patterns.
 
-    plane_rows: rows of a plane, with those of the halo; planes, tile_rows: of the tile; ones: see
-    Queries.
+    rows, plane_words: see Text; size: of the tile; ones: see Queries.
     """
 
-    words: int
     rows: int
-    plane_rows: int
-    planes: int
-    tile_rows: int
+    plane_words: int
+    size: Size
     ones: int
     k: int
 
 
 @cache
-def make_scan(bits: int, tile_words: int, depth: int, pairs: bool) -> Any:
+def make_scan(bits: int, words: int, depth: int, pairs: bool) -> Any:
     """The kernel for counters of `bits` bits and a Tile; pairs: see `copy_tile`."""
     counter_words = depth * bits
-    apart = THREADS // tile_words  # rows between two rows of a thread
+    apart = THREADS // words  # rows between two rows of a thread
     block_rows = apart * depth
 
     @kept()
     def kernel(planes, shape, letter_planes, shifts, groups, steps, hit_codes, count):
-        text = Text(planes, shape.words, shape.rows, shape.plane_rows * shape.words)
+        text = Text(planes, words, shape.rows, shape.plane_words)
         letters, buffer = Groups(letter_planes, shifts, groups), HitBuffer(hit_codes, count)
-        size, ones, k = Size(shape.planes, shape.tile_rows, tile_words), shape.ones, shape.k
+        ones, k = shape.ones, shape.k
         shared = cuda.shared.array(0, uint64)
         state = State(cuda.local.array(depth, uint64), cuda.local.array(counter_words, uint64))
-        across = (text.words + tile_words - 1) // tile_words
         thread = cuda.threadIdx.x
-        band = cuda.blockIdx.x // across
-        left = (cuda.blockIdx.x - band * across) * tile_words
-        word = left + thread % tile_words
-        row = band * block_rows
+        row = cuda.blockIdx.x * block_rows
         for i in range(thread, ones, THREADS):
             shared[uint64(i)] = ALL_ONES
-        part = Part(row, left, shape.plane_rows)
-        copy_tile(pairs, text, part, size, thread, THREADS, shared, ones)
+        copy_tile(pairs, text, row, shape.size, thread, THREADS, shared, ones)
         if pairs:
             wait_for_copies()
         cuda.syncthreads()
-        row += thread // tile_words
-        if word >= text.words or row >= text.rows:
+        row += thread // words
+        if row >= text.rows:
             return
-        lanes = Lanes(shared, uint64(thread), row, apart, word)
+        lanes = Lanes(shared, uint64(thread), row, apart, thread % words)
         first_count = (1 << bits) - (k + 1)
         for q in range(cuda.blockIdx.y, len(steps), cuda.gridDim.y):
             for i in range(depth):
@@ -395,11 +387,9 @@ def scan(text: Text, queries: Queries, buffer: HitBuffer, stream: Stream) -> Non
     text: a chunk whose planes are on the GPU.
     """
     tile, size, bits, ones, k, letters, steps = queries
-    pairs = text.words % 2 == 0 and driver.copies_in_background()
-    tiles = -(-text.words // tile.words) * -(-text.rows // tile.rows)
-    shared_bytes = 8 * (ones + size.planes * size.rows * size.width)
+    tiles = -(-text.rows // tile.rows)
+    shared_bytes = 8 * (ones + size.planes * size.words)
     grid = tiles, query_parts(tiles, len(steps))
-    launch = make_scan(bits, *tile, pairs)[grid, THREADS, stream, shared_bytes]
-    chunk = text.words, text.rows, text.plane_words // text.words
-    shape = Shape(*chunk, size.planes, size.rows, ones, k)
-    launch(text.planes, shape, *letters, steps, *buffer)
+    scan = make_scan(bits, *tile, driver.copies_in_background())
+    shape = Shape(text.rows, text.plane_words, size, ones, k)
+    scan[grid, THREADS, stream, shared_bytes](text.planes, shape, *letters, steps, *buffer)
