@@ -24,6 +24,7 @@ from kmatch.threads import cores
 
 pack = entry("kmatch.engine.cpu.pack:pack", tuple[Longs, Bytes, Text])
 add_sets = entry("kmatch.engine.cpu.pack:add_sets", tuple[Bytes, Longs, Text])
+read_text = entry("kmatch.engine.letters:read_text", tuple[Longs, Text, Bytes])
 
 Result = TypeVar("Result")
 

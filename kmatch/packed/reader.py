@@ -12,18 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from kmatch.arrays import Bytes, Longs, Words, bounds_of, gather, look_up
-from kmatch.engine.engine import Engine
+from kmatch.arrays import Bytes, Words, bounds_of, gather, look_up
+from kmatch.engine.engine import Engine, read_text
 from kmatch.engine.geometry import LANES_PER_WORD, Geometry, Text
 from kmatch.engine.types import LETTERS
 from kmatch.errors import InputError
-from kmatch.jit.entries import entry
 from kmatch.packed.writer import HEADER, INDEX, MAGIC, SPARE, TAIL, VERSION, crc32
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
 from kmatch.sequences.files import Source, StrPath
 from kmatch.sequences.records import MOST, SHORT, STRETCH, Letters, Progress, Stretch
-
-read_text = entry("kmatch.engine.letters:read_text", tuple[Longs, Text, Bytes])
 
 AHEAD = 4  # chunks whose checksums are computed before their turn, by as many threads
 # A search that wants chunks this much smaller has so many queries that comparing them takes longer

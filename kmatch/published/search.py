@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from kmatch.arrays import Bytes, Longs, Words
 from kmatch.engine.codes import Coding, Found, found_in
-from kmatch.engine.engine import Engine, Scan, UnderWay
-from kmatch.engine.geometry import Layout, Text, halo_of
-from kmatch.engine.queries import DifferenceQuery, QueryArrays, ReadingArrays
+from kmatch.engine.engine import Engine, Scan, UnderWay, read_text
+from kmatch.engine.geometry import LANES_PER_WORD, Layout, Text, halo_of
+from kmatch.engine.queries import DifferenceQuery, QueryArrays
 from kmatch.engine.types import FRESH, Starts
 from kmatch.published.registry import PUBLISHED, Algorithm
 
@@ -27,10 +27,7 @@ Table = NDArray[np.int32]
 
 
 class Published(Engine):
-    """An Engine whose scans are those of an algorithm, on the device of another engine.
-
-    A chunk is searched lane by lane, with the halo of each, one behind the other.
-    """
+    """An Engine whose scans are those of an algorithm, on the device of another engine."""
 
     def __init__(self, base: Any, algorithm: Algorithm) -> None:
         super().__init__(base.threads)
@@ -98,10 +95,10 @@ class Published(Engine):
 
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
         """The counted letters of a window, which are neighbours, are the algorithm's pattern."""
-        masks, height = _lanes(text), text.rows + halo_of(text)
+        masks, positions = self._letters(text)
         bases = np.append(BASES, query.masks)[query.planes]
         coding, counted = Coding(len(query.bounds), k), query.bounds[:, 0] < query.bounds[:, 1]
-        everywhere = np.arange(len(masks)), np.zeros(len(masks), np.int64)
+        everywhere = np.arange(positions), np.zeros(positions, np.int64)
         found = [(number, *everywhere) for number in np.flatnonzero(~counted).tolist()]
         numbers = np.flatnonzero(counted).tolist()
         if numbers:
@@ -111,41 +108,36 @@ class Published(Engine):
                 found.append((numbers[i], at - shift, distance))
         codes = [np.zeros(0, np.int64)]
         for number, start, distance in found:
-            row = start % height  # of a start before the first lane, its last one
-            fits = row < text.rows
+            fits = (start >= 0) & (start < positions)
             for letter in range(*query.bounds[number, 1:3]):
                 at = (start + query.shifts[letter])[fits]
                 fits[fits] = masks[at] & bases[letter] != 0
-            position = start // height * text.rows + row
-            codes.append(coding.encode(position[fits], number, distance[fits]))
+            codes.append(coding.encode(start[fits], number, distance[fits]))
         return _done(codes)
 
     def start_edit(
         self, text: Text, query: DifferenceQuery, way: str | None, capacity: int
     ) -> Scan:
         coding, codes = Coding(len(query.limits), query.k), [np.zeros(0, np.int64)]
-        for number, first, own in self._ends(text, query.reading, query.limits):
-            lane, row = np.nonzero(own >= 0)
-            position = lane * text.rows + row + first
-            codes.append(coding.encode(position, number, own[lane, row].astype(np.int64)))
-        return _done(codes)
-
-    def _ends(
-        self, text: Text, reading: ReadingArrays, limits: Longs
-    ) -> Iterator[tuple[int, int, Table]]:
-        """Yield (query, the first row of a lane that it owns, distances in its rows, by lane) of
-        all queries whose limit is not negative; −1 beyond the limit."""
-        masks, halo = _lanes(text), halo_of(text)
-        for backward in (0, 1):
-            numbers = np.flatnonzero((reading.backward == backward) & (limits >= 0)).tolist()
-            if numbers:
-                on_device = self.text(np.ascontiguousarray(masks[::-1]) if backward else masks)
+        reading, (masks, positions) = query.reading, self._letters(text)
+        for backward, letters in enumerate((masks, np.ascontiguousarray(masks[::-1]))):
+            numbers = np.flatnonzero((reading.backward == backward) & (query.limits >= 0)).tolist()
+            on_device = self.text(letters) if numbers else None
             for number in numbers:
                 planes = reading.letters[slice(*reading.begins[number : number + 2])]
-                table = self.table(on_device, reading.bases[planes], int(limits[number]))
-                rows = (table[::-1] if backward else table).reshape(-1, text.rows + halo)
-                first = 0 if backward else halo
-                yield number, first, rows[:, first : first + text.rows]
+                table = self.table(on_device, reading.bases[planes], int(query.limits[number]))
+                own = table[::-1][:positions] if backward else table[-positions:]
+                at = np.flatnonzero(own >= 0)
+                position = at if backward else at + halo_of(text)
+                codes.append(coding.encode(position, number, own[at].astype(np.int64)))
+        return _done(codes)
+
+    def _letters(self, text: Text) -> tuple[Bytes, int]:
+        """The letters of a chunk with its halo, as masks, and how many positions it owns."""
+        positions = LANES_PER_WORD * text.words * text.rows
+        masks = np.empty(positions + halo_of(text), np.uint8)
+        self.workers.run(read_text, text.words, text, masks)
+        return masks, positions
 
     def extend_primers(
         self,
@@ -170,15 +162,6 @@ class Published(Engine):
             if on_progress:
                 on_progress((number + 1) / (len(begins) - 1))
         return 0
-
-
-def _lanes(text: Text) -> Bytes:
-    """The letters of each lane of a Text, with its halo, as masks, uint8[lanes·(rows + halo)]."""
-    planes = text.planes[: 4 * text.plane_words].view(np.uint8)
-    planes = planes.reshape(4, text.rows + halo_of(text), 8 * text.words)
-    bits = np.unpackbits(planes, axis=2, bitorder="little")
-    masks = bits[0] | bits[1] << 1 | bits[2] << 2 | bits[3] << 3
-    return np.ascontiguousarray(masks.T).reshape(-1)
 
 
 def _done(codes: list[Longs]) -> Scan:

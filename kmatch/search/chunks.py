@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from kmatch.arrays import Bools, Bytes, Longs, Words, look_up
-from kmatch.engine.engine import Engine
+from kmatch.engine.engine import Engine, read_text
 from kmatch.engine.geometry import (
     LANES_PER_WORD,
     MOST_WORDS,
@@ -19,7 +19,7 @@ from kmatch.engine.geometry import (
 )
 from kmatch.engine.types import LETTERS, View
 from kmatch.genome import Genome
-from kmatch.packed.reader import read_text, serves, stored_chunks
+from kmatch.packed.reader import serves, stored_chunks
 from kmatch.search.regions import Regions
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans, join_records
 from kmatch.sequences.records import Progress, Stretch
