@@ -1,10 +1,9 @@
 """Letters of stretches of genomes, and the alignments of hits that were found without them."""
 
-from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from kmatch.search.query import Query
 from kmatch.search.rules import difference_search, rules_of
 from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.circles import Circles
-from kmatch.sequences.records import Stretch, gathered
+from kmatch.sequences.records import Letters, whole_records
 
 NEAR = 20  # bits of a position, of which stretches that differ in others are read one by one
 BESIDE = 100  # letters of a PAM and around a hit, at the most
@@ -32,36 +31,21 @@ ROWS = 1 << 15  # aligned at a time
 NO_TEXT = Text(np.zeros(0, np.uint64), 1, 1, 1)
 
 
-class _Piece(NamedTuple):
-    """Letters of a record, by number, from the letter `begin` on."""
-
-    record: int
-    begin: int
-    letters: Any
-
-    @property
-    def end(self) -> int:
-        return self.begin + len(self.letters)
-
-
 class GenomeTexts:
     """The letters of stretches of up to `longest` letters of records: circular ones go on behind
     their end.
 
-    What is asked for in the order of the genomes is read once.
+    What is asked for in the order of the genomes is read once, a record at a time.
     """
 
     def __init__(self, genomes: Genomes, longest: int) -> None:
         self._genomes, self._longest = genomes, longest
-        self._asked = (-1, 0, 0)  # for last: genome, record and start
-        self._pieces, self._near = _pieces(()), deque[_Piece]()
+        self._records = whole_records(())
+        self._genome = self._record = -1  # by number, whose letters are at hand
+        self._letters: Letters = NO_LETTERS
 
     def __reduce__(self) -> Any:
         return GenomeTexts, (self._genomes, self._longest)  # which another process reads anew
-
-    def close(self) -> None:
-        """Read no further."""
-        self._pieces.close()
 
     def read(self, genome: int, record: Longs, start: Longs, end: Longs) -> Texts:
         """The letters of stretches, int64[n] each, sorted by record and start, side by side.
@@ -82,39 +66,15 @@ class GenomeTexts:
 
     def letters(self, genome: int, record: int, start: int, end: int) -> Bytes:
         """The letters of one stretch, as they are; those behind the record's end are left out."""
-        near, asked = self._near, (genome, record, start)
-        if genome != self._asked[0] or asked < self._asked:
-            self.close()
-            near.clear()
+        if genome != self._genome or record < self._record:
             stretches, circular = self._genomes.genome(genome).parts(), self._genomes.circular
             if circular:
                 stretches = Circles(circular, self._longest - 1).parts(stretches)
-            self._pieces = _pieces(stretches)
-        self._asked = asked
-        while near and (near[0].record, near[0].end) <= (record, start):
-            near.popleft()
-        while not near or (near[-1].record, near[-1].end) < (record, end):
-            piece = next(self._pieces, None)
-            if piece is None:
-                break
-            if (piece.record, piece.end) > (record, start):
-                near.append(piece)
-        parts = [
-            piece.letters[max(start - piece.begin, 0) : end - piece.begin]
-            for piece in near
-            if piece.record == record and piece.begin < end
-        ]
-        return parts[0] if len(parts) == 1 else np.concatenate([NO_LETTERS, *parts])
-
-
-def _pieces(parts: Iterable[Stretch]) -> Generator[_Piece]:
-    number, begin = -1, 0
-    for part in gathered(parts):
-        for record in part.each():
-            if not part.goes_on:
-                number, begin = number + 1, 0
-            yield _Piece(number, begin, record.letters)
-            begin += len(record.letters)
+            self._records, self._genome, self._record = whole_records(stretches), genome, -1
+        while self._record < record:
+            self._record += 1
+            _, self._letters = next(self._records, ("", NO_LETTERS))
+        return self._letters[start:end]
 
 
 def _changed(genomes: Genomes, genome: int) -> InputError:

@@ -5,7 +5,6 @@ be joined to has come; what waits is within the longest product.
 """
 
 from collections.abc import Iterable, Iterator
-from contextlib import closing
 from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
@@ -204,14 +203,14 @@ def products_of(
     """Yield the products of sites, in order, of one genome after another."""
     joins, most = _joins(pairs, options), options.product[1]
     has_probes = bool((joins.probe >= 0).any())
-    with closing(GenomeTexts(genomes, most)) as texts:
-        for _, hits in groupby(sites, lambda batch: batch.origin.number):
-            hits = with_second_turns(hits, most, joins.probes) if genomes.circular else hits
-            for found, count in finished_sites(hits, most):
-                for rows in joined_sites(found, count, joins, options.product):
-                    rows = with_probes(found, rows, joins) if has_probes else rows
-                    if len(rows[0]):
-                        yield _batch(found, pairs, rows, texts if options.sequence else None)
+    texts = GenomeTexts(genomes, most) if options.sequence else None
+    for _, hits in groupby(sites, lambda batch: batch.origin.number):
+        hits = with_second_turns(hits, most, joins.probes) if genomes.circular else hits
+        for found, count in finished_sites(hits, most):
+            for rows in joined_sites(found, count, joins, options.product):
+                rows = with_probes(found, rows, joins) if has_probes else rows
+                if len(rows[0]):
+                    yield _batch(found, pairs, rows, texts)
 
 
 def site_query(pairs: PrimerPairs, k: int | str, options: PcrOptions) -> Query:
