@@ -63,57 +63,34 @@ def read_fastq(source: Source) -> Iterator[Stretch]:
     for data in chain(_blocks(source), [b""]):
         *ended, rest = (rest + data).split(b"\n")
         lines += ended if data else [rest]
-        if not _are_reads(lines, not data):
-            lines = _checked_reads(lines, source.label, number, not data)
-        if count := len(lines) // 4:
-            titles, texts = lines[: 4 * count : 4], lines[1 : 4 * count : 4]
+        if not all(lines[::4]):
+            given, lines = lines, []
+            for line in given:
+                if line or len(lines) % 4:  # a blank line between reads is none of them
+                    lines.append(line)
+        count = len(lines) // 4
+        titles, texts, *_ = reads = [lines[i : 4 * count : 4] for i in range(4)]
+        for at, (title, text, plus, quality) in enumerate(zip(*reads, strict=True), number + 1):
+            if title[:1] != b"@" or plus[:1] != b"+":
+                raise _fault(source, at, title, f"has no '+' after its line of letters; {_FORM}")
+            if len(text) != len(quality):
+                what = f"has {len(text):,} letters and {len(quality):,} qualities; {_AGAIN}"
+                raise _fault(source, at, title, what)
+        if titles:
             yield _stretch(source, names_of([title[1:] for title in titles]), texts, number)
             number += count
             del lines[: 4 * count]
+    if lines:
+        raise _fault(source, number + 1, lines[0], f"is cut; {_AGAIN}")
 
 
-def _are_reads(lines: list[bytes], at_end: bool) -> bool:
-    """Whether lines are whole reads, with less than one behind them unless the file is at its end;
-    blank lines between reads, and blanks in them, are left to `_checked_reads`."""
-    titles, texts, pluses, qualities = (lines[i : len(lines) // 4 * 4 : 4] for i in range(4))
-    letters = b"".join(texts + qualities)
-    return (
-        not (at_end and len(lines) % 4)
-        and {title[:1] for title in titles} <= {b"@"}
-        and {plus[:1] for plus in pluses} <= {b"+"}
-        and list(map(len, texts)) == list(map(len, qualities))
-        and not any(blank in letters for blank in BLANKS)
-    )
-
-
-def _checked_reads(lines: list[bytes], label: str, number: int, at_end: bool) -> list[bytes]:
-    """The lines without blank ones between reads; number: of reads before them.
-
-    Raises InputError for what is no read.
-    """
-    sound: list[bytes] = []
-    at = 0
-    while at < len(lines) if at_end else at + 3 < len(lines):
-        if not lines[at]:
-            at += 1
-            continue
-        title, text, plus, quality = read = (lines[at : at + 4] + 3 * [b""])[:4]
-        fault = f", '{shown(names_of([title[1:]])[0])}',"
-        bases = len(text.translate(None, BLANKS))
-        if not title.startswith(b"@"):
-            fault = f" does not begin with '@'; {_FORM}"
-        elif at + 4 > len(lines):
-            fault += f" is cut; {_AGAIN}"
-        elif not plus.startswith(b"+"):
-            fault += f" has no '+' after its line of letters; {_FORM}"
-        elif {bases} != {len(quality), len(quality.translate(None, BLANKS))}:
-            fault += f" has {bases:,} letters and {len(quality):,} qualities; {_AGAIN}"
-        else:
-            sound += read
-            at += 4
-            continue
-        raise InputError(f"{label}: read {number + len(sound) // 4 + 1}{fault}")
-    return sound + lines[at:]
+def _fault(source: Source, number: int, title: bytes, what: str) -> InputError:
+    """The InputError for a read with a title, or for another line in place of it."""
+    if title.startswith(b"@"):
+        which = f"{number}, '{shown(names_of([title[1:]])[0])}',"
+    else:
+        which, what = f"{number}", f"does not begin with '@'; {_FORM}"
+    return InputError(f"{source.label}: read {which} {what}")
 
 
 def _blocks(source: Source) -> Iterator[bytes]:
