@@ -1,6 +1,5 @@
 """`kmatch bench`: the engine and the published algorithms on the same data, their hits compared."""
 
-import statistics
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -148,9 +147,9 @@ def cut_patterns(letters: Bytes, length: int, count: int, changes: int) -> list[
 class Answer(NamedTuple):
     """What a search found, in how many seconds.
 
-    hits: int64[c, h], equal for equal hits: starts and lengths of primers; patterns and smallest
-    distances; or patterns, positions and distances. kernel: of the kernels alone; call: of the
-    whole call.
+    hits: int64[3, h], equal for equal hits: patterns, positions and distances; zeros, starts and
+    lengths of primers; or int64[2, P], patterns and their smallest distances. kernel: of the
+    kernels alone; call: of the whole call.
     """
 
     hits: Longs
@@ -161,8 +160,7 @@ class Answer(NamedTuple):
 def by_engine(case: Case, device: str, threads: int | None = None) -> Answer:
     """The engine's Answer: `call` packs the text, too."""
     genome, run = Genome.from_records([("text", case.letters)]), Run(device, threads, aligned=False)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         began = time.perf_counter()
         search: Any
         if case.background is not None:
@@ -178,10 +176,11 @@ def by_engine(case: Case, device: str, threads: int | None = None) -> Answer:
         call = time.perf_counter() - began
     parts: list[tuple[Any, ...]]
     if case.background is not None:
-        parts = [(batch.start, batch.end - batch.start) for batch in found]
+        parts = [(0, primers.start, primers.end - primers.start) for primers in found]
+    elif case.command == "edit":
+        parts = [(hits.pattern, hits.end - 1, hits.distance) for hits in found]
     else:
-        at = [batch.end - 1 if case.command == "edit" else batch.start for batch in found]
-        parts = [(hit.pattern, x, hit.distance) for hit, x in zip(found, at, strict=True)]
+        parts = [(hits.pattern, hits.start, hits.distance) for hits in found]
     return Answer(_in_order(case, parts), search.engine.kernel_seconds, call)
 
 
@@ -196,22 +195,20 @@ def by_published(case: Case, engine: Any, algorithm: Algorithm) -> Answer:
     parts: list[tuple[Any, ...]]
     if case.background is not None:
         background = published.text(encode_text(case.background))
-        parts = [published.hits(text, background, case.k)]
+        parts = [(0, *published.hits(text, background, case.k))]
     elif case.command == "best":
         tables = [published.table(text, pattern, len(pattern)) for pattern in patterns]
-        parts = [([i], [0], [table.min()]) for i, table in enumerate(tables)]
+        parts = [(number, 0, [table.min()]) for number, table in enumerate(tables)]
     else:
         parts = list(published.windows(text, patterns, case.k))
     call = time.perf_counter() - began
-    if case.command not in ("best", "primer"):
-        parts = [(np.full(len(at), number), at, distance) for number, at, distance in parts]
     return Answer(_in_order(case, parts), engine.kernel_seconds, call)
 
 
-def _in_order(case: Case, parts: list[tuple[Any, ...]]) -> Longs:
-    """Hits as an Answer has them; parts: their columns, part by part."""
-    parts = [part for part in parts if len(part[0])]
-    columns = np.hstack([np.zeros((3 - (case.command == "primer"), 0), np.int64), *parts])
+def _in_order(case: Case, parts: Iterable[tuple[Any, ...]]) -> Longs:
+    """Hits as an Answer has them; parts: their columns, or one number for a column's, by part."""
+    rows = [np.stack(np.broadcast_arrays(*part)) for part in parts]
+    columns = np.hstack([np.zeros((3, 0), np.int64), *rows])
     if case.command != "best":
         return columns[:, np.lexsort(columns)]
     distances = np.array(list(map(len, case.patterns)))  # where a pattern matches nowhere
@@ -225,8 +222,8 @@ def measured(
     """Time a search in as much of a text as it does in so many seconds.
 
     smallest: letters of text that are searched in any case. Returns the Case with the part of its
-    text that was searched, and the Answer; times are medians of REPEAT searches where one takes no
-    longer than `seconds`.
+    text that was searched, and the Answer: of REPEAT searches the one that took the median, where
+    one takes no longer than `seconds`.
     """
     search(case.head(max(case.k, case.longest) + 1))  # compiles
     whole = len(case.letters)
@@ -241,9 +238,7 @@ def measured(
             break
         size = min(whole, size * min(growth, GROWTH))
     answers = [search(part) for _ in range(REPEAT)] if growth else [answer]
-    kernel = statistics.median(answer.kernel for answer in answers)
-    call = statistics.median(answer.call for answer in answers)
-    return part, Answer(answer.hits, kernel, call)
+    return part, sorted(answers, key=lambda answer: answer.call)[len(answers) // 2]
 
 
 def cells(row: Row) -> list[str]:
@@ -274,7 +269,8 @@ class Bench:
     """Runs the engine and the published algorithms on the devices that `device` stands for.
 
     device: `cpu`; `cuda`; or `auto`, the CPU and a GPU that can be used. threads: of the engine on
-    the CPU; seconds: a search's longest time. Raises DeviceError for a device that cannot be used.
+    the CPU; seconds: a search's longest time; devices: a line on the hardware of each engine.
+    Raises DeviceError for a device that cannot be used.
     """
 
     def __init__(self, device: str, threads: int | None, seconds: float) -> None:
@@ -288,10 +284,7 @@ class Bench:
             except DeviceError:
                 if device != "auto":
                     raise
-
-    def describe(self) -> list[str]:
-        """A line on the hardware of each engine."""
-        return [engine.description for engine in self._engines.values()]
+        self.devices = [engine.description for engine in self._engines.values()]
 
     def of_commands(
         self, commands: Iterable[str], genome: str | None, size: int | None

@@ -181,7 +181,7 @@ def bench(given: Given) -> None:
 
     messages = Messages(given.quiet, verbose=True)
     timer = bench.Bench(given.device, given.threads, given.seconds)
-    for line in timer.describe():
+    for line in timer.devices:
         messages.detail(line)
     every = not given.commands or "all" in given.commands
     commands = BENCHED if every else dict.fromkeys(given.commands)
@@ -189,7 +189,7 @@ def bench(given: Given) -> None:
     record = {
         "kmatch": __version__,
         "machine": f"{platform.platform()}, {os.cpu_count()} cores",
-        "devices": timer.describe(),
+        "devices": timer.devices,
         "text": given.genome or "random letters",
         "definitions": definitions,
     }
