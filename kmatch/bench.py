@@ -3,6 +3,7 @@
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -216,18 +217,15 @@ def _in_order(case: Case, parts: Iterable[tuple[Any, ...]]) -> Longs:
     return np.array([np.arange(len(distances)), distances])
 
 
-def measured(
-    search: Callable[[Case], Answer], case: Case, seconds: float, smallest: int
-) -> tuple[Case, Answer]:
+def measured(search: Callable[[Case], Answer], case: Case, seconds: float) -> tuple[Case, Answer]:
     """Time a search in as much of a text as it does in so many seconds.
 
-    smallest: letters of text that are searched in any case. Returns the Case with the part of its
-    text that was searched, and the Answer: of REPEAT searches the one that took the median, where
-    one takes no longer than `seconds`.
+    Returns the Case with the part of its text that was searched, and the Answer: of REPEAT searches
+    the one that took the median, where one takes no longer than `seconds`.
     """
     search(case.head(max(case.k, case.longest) + 1))  # compiles
     whole = len(case.letters)
-    size = min(smallest, whole)
+    size = min(SMALLEST if case.background is None else 2 * case.k, whole)
     while True:
         part = case.head(size)
         answer = search(part)
@@ -316,45 +314,35 @@ class Bench:
                 if device in self._engines and not algorithm.limit_below(case.longest, device):
                     runs.append((self._engines[device], algorithm))
         rates: dict[str, float] = {}  # of the engine, by device
+        count = len(case.patterns)
+        others = count if case.background is None else len(case.background)
         for engine, published in runs:
+            own = partial(by_engine, device=engine.device, threads=self._threads)
+            search = partial(by_published, engine=engine, algorithm=published) if published else own
             try:
-                row = self._row(case, engine, published)
+                part, answer = measured(search, case, self._seconds)
             except InputError:
                 if published is None:
                     raise
                 continue  # its layout does not hold them
-            rate = rates.setdefault(engine.name, row["bp_pattern_s"])
-            yield row | {"of_engine": row["bp_pattern_s"] / rate if rate else None}
-
-    def _row(self, case: Case, engine: Any, algorithm: Algorithm | None) -> Row:
-        """The Row of a published algorithm, or of the engine, but for its `of_engine`."""
-
-        def search(part: Case) -> Answer:
-            if algorithm is None:
-                return by_engine(part, engine.device, self._threads)
-            return by_published(part, engine, algorithm)
-
-        count = len(case.patterns)
-        smallest = SMALLEST if case.background is None else 2 * case.k
-        part, answer = measured(search, case, self._seconds, smallest)
-        expected = answer.hits
-        if algorithm is not None:
-            expected = by_engine(part, next(iter(self._engines.values())).device).hits
-        others = count if case.background is None else len(case.background)
-        return {
-            "command": case.command,
-            "algorithm": algorithm.name if algorithm else ENGINE,
-            "paper": algorithm.paper if algorithm else "",
-            "device": engine.name,
-            "threads": engine.threads if engine.name == "cpu" else 0,
-            "asked": len(case.letters),
-            "size": len(part.letters),
-            "patterns": count,
-            "m": case.longest,
-            "k": case.k,
-            "kernel": answer.kernel,
-            "call": answer.call,
-            "hits": answer.hits.shape[1],
-            "equal": np.array_equal(answer.hits, expected),
-            "bp_pattern_s": len(part.letters) * others / (answer.kernel or np.inf),
-        }
+            expected = by_engine(part, runs[0][0].device).hits if published else answer.hits
+            rate = len(part.letters) * others / (answer.kernel or np.inf)
+            of_engine = rates.setdefault(engine.name, rate)
+            yield {
+                "command": case.command,
+                "algorithm": published.name if published else ENGINE,
+                "paper": published.paper if published else "",
+                "device": engine.name,
+                "threads": engine.threads if engine.name == "cpu" else 0,
+                "asked": len(case.letters),
+                "size": len(part.letters),
+                "patterns": count,
+                "m": case.longest,
+                "k": case.k,
+                "kernel": answer.kernel,
+                "call": answer.call,
+                "hits": answer.hits.shape[1],
+                "equal": np.array_equal(answer.hits, expected),
+                "bp_pattern_s": rate,
+                "of_engine": rate / of_engine if of_engine else None,
+            }
