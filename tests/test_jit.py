@@ -272,7 +272,9 @@ def test_errors_of_kernels_are_told():
         return len(np.empty(count, np.uint8))
 
     failing = kernels.hosted(fail)
-    content = kernels.compile_object(failing.kernel, "(words[1])", [], "kmatch_fail")
+    content = kernels.compile_object(
+        failing.kernel, "items(tuple, number(kind()))", [int], "kmatch_fail"
+    )
     failing.open = lambda spelled, kinds: entries.load(content, "kmatch_fail")
     assert failing(7) == 7
     with pytest.raises(MemoryError, match="the kernel fail got no memory"):

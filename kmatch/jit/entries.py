@@ -29,7 +29,7 @@ SETTINGS = (
     *("NUMBA_LOOP_VECTORIZE", "NUMBA_SLP_VECTORIZE", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"),
 )
 
-Call = Callable[[int, int], int]
+Call = Callable[[int], int]
 
 # Called with the name of a kernel that has to be compiled, and why by each process, or "".
 listeners: list[Callable[[str, str], object]] = []
@@ -56,8 +56,15 @@ class Entry:
 
     @cached_property
     def kernel(self) -> Any:
-        """The kernel as Numba compiles it."""
+        """The kernel as other kernels call it."""
         return getattr(import_module(self.module), self.name)
+
+    @cached_property
+    def plain(self) -> Any:
+        """The kernel as Numba compiles it for callers in Python."""
+        from kmatch.jit.kernels import plain
+
+        return plain(self.kernel)
 
     def __call__(self, *arguments: Any) -> Any:
         words, kinds = [0], list[Any]()
@@ -65,10 +72,9 @@ class Entry:
             call = self.open(spell(arguments, words, kinds), kinds)
         except Exception as error:  # Numba and LLVM raise what they like
             report(self.name, f"{type(error).__name__}: {error}")
-            return self.kernel(*arguments)
+            return self.plain(*arguments)
         frame = array("q", words)
-        address = frame.buffer_info()[0]
-        if call(address, address) == FAILED:  # kernels raise nothing, and check no bounds
+        if call(frame.buffer_info()[0]) == FAILED:  # kernels raise nothing, and check no bounds
             raise MemoryError(f"the kernel {self.name} got no memory")
         return frame[0]
 
@@ -111,8 +117,8 @@ def entry(name: str, types: Any) -> Entry:
 
 
 def spell(value: Any, words: list[int], kinds: list[Any]) -> str:
-    """How an object makes an argument of words, as Python spells it, # being the number of the next
-    word and $ that of the next type. Adds these words and types to the others. Raises Unfit."""
+    """How an object makes an argument of the next words, as Python spells it, kind() being the next
+    type. Adds these words and types to the others. Raises Unfit."""
     kind = type(value)
     if kind is np.ndarray:
         if not (value.flags.c_contiguous and value.flags.aligned):
@@ -120,16 +126,16 @@ def spell(value: Any, words: list[int], kinds: list[Any]) -> str:
         kinds.append(value.dtype)
         words.append(value.ctypes.data)
         words += value.shape
-        return f"carray(pointers[#], ({'words[#], ' * value.ndim}), kind$)"
+        return f"array(kind(), {value.ndim})"
     if isinstance(value, tuple):
         if kind is not tuple:
             kinds.append(kind)
-        items = ", ".join([spell(each, words, kinds) for each in value])
-        return f"({items},)" if kind is tuple else f"kind$({items})"
+        own = "tuple" if kind is tuple else "kind()"
+        return f"items({', '.join([own, *(spell(each, words, kinds) for each in value)])})"
     if isinstance(value, int | np.bool_ | np.integer):
         kinds.append(int if kind is np.int64 else kind)  # which Numba takes alike
         words.append(int(value) - (int(value) >> 63 << 64 if kind is np.uint64 else 0))
-        return "kind$(words[#])"
+        return "number(kind())"
     raise Unfit(f"an argument of {kind}")
 
 
@@ -159,7 +165,7 @@ def load(content: bytes, name: str) -> Call:
         engine.add_object_file(binding.ObjectFileRef.from_data(content))
         engine.finalize_object()
         address = engine.get_function_address(name)
-    return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)(address)
+    return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(address)
 
 
 @cache

@@ -6,21 +6,23 @@ becomes an object, together with the two functions of Numba's runtime that array
 
 import re
 import sys
-from collections.abc import Callable
-from itertools import count
+from collections.abc import Callable, Iterator
+from itertools import accumulate, count
 from typing import Any
 
 import numba
 from llvmlite import binding
-from numba import carray, types
+from numba import from_dtype, types
+from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
 
 from kmatch.jit.entries import FAILED, Entry, Unfit, machine
 from kmatch.jit.folders import folder_name
 
 Decorator = Callable[[Callable[..., Any]], Any]  # what kernels are is typed by Numba
 
-# A kernel that host code calls by an Entry, and other kernels by its name.
-kernel: Decorator = numba.njit(nogil=True)
+# A kernel that host code calls by an Entry, and other kernels by its name, but nothing from Python.
+kernel: Decorator = numba.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 inlined: Decorator = numba.njit(inline="always")
 
@@ -30,6 +32,11 @@ def hosted(function: Callable[..., Any]) -> Entry:
     made = Entry(function.__module__, function.__name__)
     made.kernel = kernel(function)
     return made
+
+
+def plain(kernel: Any) -> Any:
+    """The same kernel as Numba compiles it for callers in Python."""
+    return numba.njit(nogil=True)(getattr(kernel, "py_func", kernel))
 
 
 folder_name()  # of the sources as they are now, just before kernels are imported
@@ -75,29 +82,64 @@ define void @NRT_MemInfo_call_dtor({p} %memory) {{
 def compile_object(kernel: Any, spelled: str, kinds: list[Any], symbol: str) -> bytes:
     """The object of a kernel for arguments that are spelled so (see `kmatch.jit.entries.spell`).
 
-    It defines symbol(words, words), which leaves the kernel's number in the first of them. Raises
-    Unfit where Numba is one that kmatch does not know, and for a kernel that needs more of its
-    runtime.
+    It defines symbol(words), which leaves the kernel's number in the first of them. Raises Unfit
+    where Numba is one that kmatch does not know, and for a kernel that needs more of its runtime.
     """
     if not KNOWN[0] <= tuple(map(int, numba.__version__.split(".")[:2])) < KNOWN[1]:
         raise Unfit(f"Numba {numba.__version__} is not known")
-    word, kind = count(1), count()
-    spelled = re.sub("#", lambda _: str(next(word)), spelled)
-    arguments = re.sub(r"\$", lambda _: str(next(kind)), spelled)
-    source = f"""
-def call(pointers, words):
-    try:
-        words[0] = kernel{arguments} or 0
-        return 0
-    except Exception:
-        return {FAILED}
-"""
-    names = {f"kind{number}": kind for number, kind in enumerate(kinds)}
-    names |= {"carray": carray, "kernel": kernel}
-    exec(source, names)
-    pointers, words = types.CPointer(types.voidptr), types.CPointer(types.int64)
-    compiled = numba.cfunc(types.int64(pointers, words))(names["call"])
+    make_arguments = _maker(spelled, kinds)
+
+    def call(words: Any) -> int:
+        try:
+            words[0] = kernel(*make_arguments(words)) or 0
+            return 0
+        except Exception:
+            return FAILED
+
+    compiled = numba.cfunc(types.int64(types.CPointer(types.int64)))(call)
     return _emit(compiled.inspect_llvm(), compiled.native_name, symbol)
+
+
+def _maker(spelled: str, kinds: list[Any]) -> Any:
+    """An intrinsic that makes arguments, which are spelled so, out of a pointer to words.
+
+    Made by `numba.carray`, one after another, they took longer to compile than most kernels.
+    """
+    names = {
+        "kind": iter(kinds).__next__,
+        "array": lambda kind, dimensions: types.Array(from_dtype(kind), dimensions, "C"),
+        "number": lambda kind: numba.typeof(kind(0)),
+        "items": lambda kind, *items: types.BaseTuple.from_types(items, kind),
+    }
+    arguments = eval(spelled, names)
+
+    @intrinsic
+    def make(typingctx: Any, words: Any) -> Any:
+        def build(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+            places = (context.get_constant(types.intp, number) for number in count(1))
+            read = (builder.load(builder.gep(given[0], [place])) for place in places)
+            return _value(context, builder, arguments, read)
+
+        return arguments(words), build
+
+    return make
+
+
+def _value(context: Any, builder: Any, kind: Any, words: Iterator[Any]) -> Any:
+    """LLVM's value of a kind, made of the next words."""
+    if isinstance(kind, types.BaseTuple):
+        items = [_value(context, builder, each, words) for each in kind]
+        return context.make_tuple(builder, kind, items)
+    if not isinstance(kind, types.Array):
+        return context.cast(builder, next(words), types.int64, kind)
+    array = context.make_array(kind)(context, builder)
+    data = builder.inttoptr(next(words), array.data.type)
+    shape = [next(words) for _ in range(kind.ndim)]
+    size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
+    item = context.get_constant(types.intp, size)
+    strides = [*accumulate(shape[:0:-1], builder.mul, initial=item)][::-1]
+    populate_array(array, data, shape, strides, item, None)
+    return array._getvalue()
 
 
 def _emit(code: str, entry: str, symbol: str) -> bytes:

@@ -13,7 +13,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, models, overload, register_model
+from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
 from kmatch.engine.geometry import WIDE, WORDS
 from kmatch.jit.kernels import inlined, kernel
@@ -230,25 +230,25 @@ def _binary(operation):
     return operate
 
 
-def _overload(operator_of_two, operation):
-    function = _binary(operation)
+def _define(operation, build, *vectors):
+    """Make an operator one of vectors, which is built where it stands: a function would be compiled
+    for it. build(builder, *vectors) gives another vector."""
 
-    @overload(operator_of_two)
-    def choose(left, right):
-        if isinstance(left, Vector) and left == right:
-            return lambda left, right: function(left, right)
+    @type_callable(operation)
+    def choose(context):
+        return lambda left, *right: (
+            left if isinstance(left, Vector) and all(left == each for each in right) else None
+        )
+
+    @lower_builtin(operation, *vectors)
+    def lower(context, builder, signature, arguments):
+        return build(builder, *arguments)
 
 
-_overload(operator.and_, ir.IRBuilder.and_)
-_overload(operator.or_, ir.IRBuilder.or_)
-_overload(operator.xor, ir.IRBuilder.xor)
-_not = _unary(ir.IRBuilder.not_)
-
-
-@overload(operator.invert)
-def _overload_invert(value):
-    if isinstance(value, Vector):
-        return lambda value: _not(value)
+_define(operator.and_, ir.IRBuilder.and_, Vector, Vector)
+_define(operator.or_, ir.IRBuilder.or_, Vector, Vector)
+_define(operator.xor, ir.IRBuilder.xor, Vector, Vector)
+_define(operator.invert, ir.IRBuilder.not_, Vector)
 
 
 @kernel
