@@ -94,8 +94,7 @@ class Messages:
 
     def make_way(self) -> None:
         """Remove the bar before rows go to the terminal on which it is drawn."""
-        if sys.stdout is not None and sys.stdout.isatty():
-            self._remove_bar()
+        self._remove_bar()
 
     @contextmanager
     def announcing_compiling(self) -> Iterator[None]:

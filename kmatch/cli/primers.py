@@ -196,9 +196,7 @@ def primer(given: Given) -> None:
     *options.VARIANTS,
     options.SCORE,
     Option(
-        "--hits",
-        "FILE",
-        "none",
+        *("--hits", "FILE", "none"),
         "Also write the sites, as BED or by its suffix TSV or CSV.",
         group=OUTPUT,
     ),
@@ -257,9 +255,7 @@ def guides(given: Given) -> None:
         Option("--matrix", "FILE", "none", "Also write the differences, an assay a line."),
         Option("--positions", "FILE", "none", "Also write the genomes that differ by position."),
         Option(
-            "--targets",
-            "FILE",
-            "none",
+            *("--targets", "FILE", "none"),
             "Names of the genomes that are to be found, a line each.",
             reads=True,
         ),

@@ -37,19 +37,19 @@ DIFFERS = (
 class Search:
     """A search of a command: how it runs, and what it says.
 
-    of_hits, default: see `format_of`. form: of its table; is_standard: whether its rows go to
-    standard output, where the progress bar may be; aligned: whether they need alignments; label: of
-    the genome whose reading is the progress; rows: how many there were so far; begun: the search
-    itself, once it has begun. Raises UsageError for a format that does not fit.
+    of_hits, default: see `format_of`. form: of its table; on_screen: whether its rows go to a
+    terminal; aligned: whether they need alignments; label: of the genome whose reading is the
+    progress; rows: how many there were so far; begun: the search itself, once it has begun. Raises
+    UsageError for a format that does not fit.
     """
 
     def __init__(self, given: Given, of_hits: bool = False, default: str = "bed") -> None:
         self.given, self.messages = given, Messages(given.quiet, given.verbose)
         self.form = options.format_of(given, of_hits, default)
-        self.is_standard = given.output in (None, "-")
-        self.rows, self.label = 0, ""
-        self.aligned = False
-        self._began, self._device = time.perf_counter(), ""
+        standard = sys.stdout if given.output in (None, "-") else None
+        self.on_screen = standard is not None and standard.isatty()
+        self.rows, self.label, self.aligned = 0, "", False
+        self._began = time.perf_counter()
         self._panel: PatternSet | None = None
         self.genomes: Any = None
         self.begun: Any = None
@@ -106,9 +106,7 @@ class Search:
             on_cluster(run, given.scheduler) as where,
         ):
             self.begun = search = begin(where)
-            described = search.engine.description
-            self._device = f" on {described.partition(' (')[0].partition(', ')[0]}"
-            messages.detail(f"device: {described}")
+            messages.detail(f"device: {search.engine.description}")
             search.progress.tell = advance
             with closing(iter(search)) as found:  # a cluster may be at work for it
                 yield self._each(found), handles
@@ -121,7 +119,7 @@ class Search:
         self._make_way()
 
     def _make_way(self) -> None:
-        if self.is_standard:
+        if self.on_screen:
             self.messages.make_way()
 
     def writer(self, handle: Any, table: "Table[Any, Any]", form: str | None = None) -> Any:
@@ -154,14 +152,15 @@ class Search:
                 several = f"{counted(len(self.genomes), 'genome')}, "
         records, letters = counted(progress.records, "record"), f"{progress.letters:,} bp"
         seconds = time.perf_counter() - self._began
+        device = self.begun.engine.description.partition(" (")[0].partition(", ")[0]
         if self.given.json:
             from kmatch.results.limit import write_report
 
-            facts = {"device": self._device.removeprefix(" on "), "seconds": round(seconds, 3)}
-            facts |= {"records": progress.records, "letters": progress.letters, "hits": self.rows}
+            facts = {"device": device, "seconds": round(seconds, 3), "records": progress.records}
+            facts |= {"letters": progress.letters, "hits": self.rows}
             inputs = [path for _, path in self.given.inputs]
             write_report(self.given.json, counts, inputs=inputs, **facts | more)
-        searched = f"{several}{records}, {letters} in {seconds:.1f} s{self._device}"
+        searched = f"{several}{records}, {letters} in {seconds:.1f} s on {device}"
         self.messages.conclude(f"{found}; {searched}")
 
 
@@ -358,7 +357,7 @@ def heard(batches: Iterable[Any], hear: Callable[[Any], object]) -> Iterator[Any
 def _look_around(hits: "Hits", search: Search) -> None:
     """Have lines for eyes made for the screen on which they are shown, if there is one, with
     letters around hits, if the genomes can be read beside the search."""
-    if search.is_standard and sys.stdout is not None and sys.stdout.isatty():
+    if search.on_screen:
         hits.width = shutil.get_terminal_size().columns
         hits.colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     if search.genomes.can_reread:
