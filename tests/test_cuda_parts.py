@@ -135,6 +135,7 @@ def test_planes_are_taken_by_other_searches_when_they_are_united(monkeypatch):
 def two(monkeypatch):
     """A device of two engines that share the GPU."""
     monkeypatch.setattr(devices, "REPEATED", True)
+    monkeypatch.setattr(device, "open_gpu", device.Gpu)  # not the same twice
     return TWO
 
 

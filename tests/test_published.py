@@ -266,7 +266,7 @@ def test_a_block_of_four_threads():
     on_gpu = Published(choose_engine("cuda"), find("hamming", "opt-block-thread")).text(
         encode(text, "text")
     )
-    table = on_gpu.table(8)
+    table = on_gpu.empty(8, np.int32)
     opt_block_thread(on_gpu, encode(pattern, "pattern"), k, table, block_dim=4)
     assert np.where(on_gpu.fetch(table) >= 0, range(8), -1).tolist() == expected[0]
 

@@ -63,7 +63,7 @@ class Published(Engine):
             with self._base.timed():
                 self._run(text, pattern, k, table, *workers)
             return table
-        result = text.table(shape)
+        result = text.empty(shape, np.int32)
         self._run(text, pattern, k, result)
         found: Table = text.fetch(result)
         return found

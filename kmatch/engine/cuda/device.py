@@ -122,7 +122,7 @@ class Gpu:
 
 def start_scan(gpu: Gpu, capacity: int, launch: Callable[[HitBuffer], object]) -> Scan:
     """A scan for `capacity` hit codes; launch(buffer) puts its kernels into the GPU's stream."""
-    count = driver.on_device(np.zeros(1, np.int64), gpu.stream)
+    count = driver.cuda.to_device(np.zeros(1, np.int64), gpu.stream)
     codes = gpu.array(capacity, np.int64)
     with gpu.timed():
         launch(HitBuffer(codes, count))
@@ -140,15 +140,12 @@ def start_scan(gpu: Gpu, capacity: int, launch: Callable[[HitBuffer], object]) -
 
 
 @cache
-def open_gpu(number: int, nth: int = 0) -> Gpu:
-    """The Gpu of a number; nth: of those that share it. Raises DeviceError where it cannot run
-    kernels.
-    """
+def open_gpu(number: int) -> Gpu:
+    """The Gpu of a number. Raises DeviceError where it cannot run kernels."""
     return Gpu(number)
 
 
 def open_gpus(numbers: Sequence[int]) -> list[Gpu]:
-    """The Gpus of some numbers, at the same time, as each takes long; equal ones share a GPU."""
-    nths = [list(numbers[:i]).count(number) for i, number in enumerate(numbers)]
+    """The Gpus of some numbers, at the same time, as each takes long."""
     with ThreadPoolExecutor(len(numbers)) as pool:
-        return list(pool.map(open_gpu, numbers, nths))
+        return list(pool.map(open_gpu, numbers))

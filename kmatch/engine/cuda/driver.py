@@ -231,11 +231,6 @@ def pinned(size: int) -> Words:
         return np.empty(size, np.uint64)
 
 
-def on_device(array: np.ndarray[Any, Any], stream: Stream) -> DeviceArray:
-    """A copy of an array on the GPU."""
-    return cuda.to_device(array, stream)
-
-
 def empty(shape: int | tuple[int, ...], dtype: DTypeLike, stream: Stream) -> DeviceArray:
     """An uninitialised array on the GPU. Raises DeviceError where its memory does not suffice."""
     try:

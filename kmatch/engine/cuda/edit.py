@@ -138,8 +138,8 @@ class Searches:
             yield SearchPlan(
                 *(rows, strips, counter_bits(rows * strips, *within)),
                 *(planes, len(part), int(warm.max())),
-                driver.on_device(letters, self._stream),
-                driver.on_device(searches, self._stream),
+                cuda.to_device(letters, self._stream),
+                cuda.to_device(searches, self._stream),
             )
 
     def run(self, text: Text, buffer: HitBuffer) -> None:

@@ -20,7 +20,6 @@ class DeviceText:
         gpu.use()
         self.stream, self.timed, self.empty = gpu.stream, gpu.timed, gpu.array
         self.masks = self.put(masks)
-        self._table: DeviceArray = None
 
     def __len__(self) -> int:
         return len(self.masks)
@@ -37,14 +36,6 @@ class DeviceText:
         copy = self.empty(array.shape, array.dtype)
         copy.copy_to_device(np.ascontiguousarray(array), stream=self.stream)
         return copy
-
-    def table(self, shape: int | tuple[int, ...]) -> DeviceArray:
-        """int32[shape] on the GPU for results; it takes the memory of the table before it."""
-        size = int(np.prod(shape))
-        if self._table is None or len(self._table) < size:
-            self._table = None  # gives the smaller one back first
-            self._table = self.empty(size, np.int32)
-        return self._table[:size].reshape(shape)
 
     def fetch(self, array: DeviceArray) -> NDArray[Any]:
         """A copy on the host of an array on the GPU."""
