@@ -88,7 +88,7 @@ class Column(Generic[Kind]):
         """Its values in the rows of batches."""
         cells = [self.cells(batch, table) for batch in batches if len(batch)]
         if spelt := [each for each in cells if isinstance(each, Spelt)]:
-            return words_in(spelt)
+            return np.concatenate(list(map(words_in, spelt)))
         parts = [
             each.names.array[each.which] if isinstance(each, Named) else each for each in cells
         ]

@@ -1,9 +1,7 @@
 """Cells of tables, and the lines that they make: words, by number, texts and numbers."""
 
-import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, cached_property
-from itertools import chain
+from functools import cached_property
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -18,9 +16,11 @@ from kmatch.results.batches import Batch, take_texts
 fill_lines = entry(
     "kmatch.results.kernels:fill_lines", tuple[Bools, Longs, Longs, Longs, Bytes, Bytes]
 )
+spell_runs = entry(
+    "kmatch.results.kernels:spell_runs", tuple[Longs, Bytes, Longs, Longs, Longs, Bytes]
+)
 
 DIGITS = 20  # the most that an int64 takes
-RUN = re.compile(r"(.)\1*")  # of equal letters
 
 
 class Names:
@@ -133,12 +133,14 @@ def _texts_of(cells: Named | Spelt) -> tuple[Texts, NDArray[Any]]:
     return texts, which
 
 
-def words_in(spelt: Sequence[Spelt]) -> NDArray[Any]:
-    """The words of cells of one column, object[n]; equal CIGARs are one str."""
-    words = chain.from_iterable(cells.texts.words() for cells in spelt)
-    return np.array(list(map(cache(_cigar), words) if spelt[0].runs else words), object)
-
-
-def _cigar(columns: str) -> str:
-    """The CIGAR of alignment columns."""
-    return RUN.sub(lambda run: f"{len(run[0])}{run[1]}", columns)
+def words_in(spelt: Spelt) -> NDArray[Any]:
+    """The word of each cell, object[n]; equal CIGARs, which are much alike, are one str."""
+    texts = spelt.texts
+    if not spelt.runs:
+        return np.array(texts.words(), object)
+    which = np.empty(len(texts.ends) - 1, np.int64)
+    begins, out = np.empty(len(texts.ends), np.int64), np.empty(2 * len(texts.letters), np.uint8)
+    slots = np.full(2 << len(which).bit_length(), -1)
+    count = spell_runs(*texts, slots, which, begins, out)
+    begins = begins[: count + 1]
+    return np.array(Texts(begins, out[: begins[-1]]).words(), object)[which]
