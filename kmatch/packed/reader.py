@@ -3,7 +3,6 @@
 import mmap
 import os
 from collections.abc import Container, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -22,7 +21,6 @@ from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
 from kmatch.sequences.files import Source, StrPath
 from kmatch.sequences.records import MOST, SHORT, STRETCH, Letters, Progress, Stretch
 
-AHEAD = 4  # chunks whose checksums are computed before their turn, by as many threads
 # A search that wants chunks this much smaller has so many queries that comparing them takes longer
 # than unpacking the letters and packing them again.
 SMALLER = 16
@@ -239,22 +237,15 @@ def stored_chunks(
         for number in range(len(file.lengths))
         if named is None or any(name in named for name in file.spans(number).names)
     ]
-    pool = ThreadPoolExecutor(AHEAD)
-    checks: list[Future[None]] = []
-    try:
-        for turn, number in enumerate(numbers):
-            for soon in numbers[len(checks) : turn + AHEAD]:
-                checks.append(pool.submit(file.check, soon))
-            for check, soon in zip(checks[turn:], numbers[turn : turn + 2], strict=False):
-                check.result()
-                engine.fetch(file.planes(soon))
-            if on_progress:
-                on_progress(file.offsets[number] + file.planes(number).nbytes - SPARE, file.size)
-            base = number * file.plan.length
-            yield (
-                LetterChunk(base, _NO_LETTERS, file.lengths[number], file.spans(number)),
-                Geometry(file.words, file.rows[number], file.plan.halo),
-                file.planes(number),
-            )
-    finally:
-        pool.shutdown(cancel_futures=True)
+    for turn, number in enumerate(numbers):
+        for soon in numbers[turn : turn + 2]:
+            file.check(soon)
+            engine.fetch(file.planes(soon))
+        if on_progress:
+            on_progress(file.offsets[number] + file.planes(number).nbytes - SPARE, file.size)
+        base = number * file.plan.length
+        yield (
+            LetterChunk(base, _NO_LETTERS, file.lengths[number], file.spans(number)),
+            Geometry(file.words, file.rows[number], file.plan.halo),
+            file.planes(number),
+        )
