@@ -183,8 +183,7 @@ def find_bounds(
 ) -> tuple[Longs, Progress]:
     """The bounds of a group of the starts of primers, int64[n], that a background requires."""
     engine, begin, end = choose_algorithm("primer", (), run), *group
-    part = part_of(starts, begin, end)
-    bounds = raise_bounds(part, genomes.genome(0), k, options, engine)
+    bounds = raise_bounds(part_of(starts, begin, end), genomes.genome(0), k, options, engine)
     return bounds[: end - begin], Progress()
 
 
@@ -204,37 +203,31 @@ class ClusterSearch(Search[HitBatch]):
 
     def everywhere(self) -> Iterator[HitBatch]:
         """Yield the hits of one genome after another, as workers find them."""
-        query, batches = self._query, self._hits()
-        return closest_in_pieces(batches, self.genomes, query) if query.whole else batches
+        return self._closest() if self._query.whole else self._hits()
 
     def _hits(self) -> Iterator[HitBatch]:
         """Yield the hits of each piece, or a HitBatch without rows, in order."""
         query, genomes, count = self._query, self.genomes, len(self._query.patterns)
         for piece, parts in self.engine.answers(self, partial(find_hits, query), count, count):
-            batch = joined(parts)
-            if len(parts) > 1:
-                batch = batch.in_order()
+            batch = joined(parts) if len(parts) == 1 else joined(parts).in_order()
             if piece.last is not None:
                 batch = moved(batch, np.arange(piece.first, piece.last))
             name = genomes.names[piece.genome] if genomes.named else None
-            origin = batch.origin._replace(number=piece.genome, name=name)
-            yield replace(batch, origin=origin)
+            yield replace(batch, origin=batch.origin._replace(number=piece.genome, name=name))
 
-
-def closest_in_pieces(
-    batches: Iterable[HitBatch], genomes: Genomes, query: Query
-) -> Iterator[HitBatch]:
-    """The hits at the smallest distance of their pattern in a genome, out of those in pieces."""
-    patterns = query.patterns
-    for number, of_one in groupby(batches, lambda batch: batch.origin.number):
-        least = patterns.lengths.copy()
-        held = []
-        for batch in of_one:
-            np.minimum.at(least, batch.pattern, batch.distance)
-            held.append(batch.picked(np.flatnonzero(batch.distance == least[batch.pattern])))
-        warn_of_missing(patterns, least, genomes.names[number] if genomes.named else None)
-        for batch in held:
-            yield batch.picked(np.flatnonzero(batch.distance == least[batch.pattern]))
+    def _closest(self) -> Iterator[HitBatch]:
+        """Yield the hits at the smallest distance of their pattern in a genome, out of those at the
+        smallest in each piece."""
+        genomes, patterns = self.genomes, self._query.patterns
+        for number, of_one in groupby(self._hits(), lambda batch: batch.origin.number):
+            least = patterns.lengths.copy()
+            held = []
+            for batch in of_one:
+                np.minimum.at(least, batch.pattern, batch.distance)
+                held.append(batch.picked(np.flatnonzero(batch.distance == least[batch.pattern])))
+            warn_of_missing(patterns, least, genomes.names[number] if genomes.named else None)
+            for batch in held:
+                yield batch.picked(np.flatnonzero(batch.distance == least[batch.pattern]))
 
 
 class Cluster:
