@@ -59,7 +59,7 @@ PUBLISHED_KERNELS = {  # module, function or maker of one, its constants, signat
 }
 # Of those of searches, sizes meant for speed, which have to stay in registers, and some others; of
 # primers what is spilled lies outside the loops over columns.
-FAST = ("hamming 1 8 14", "hamming 2 8 14", "hamming 3 8 8", "primer 16 6 32", "primer 16 12 32")
+FAST = ("hamming 1 8 14", "hamming 2 8 14", "hamming 3 8 8", "primer 16 8 32", "primer 16 14 32")
 FAST += tuple(f"edit {rows} 6" for rows in (16, 20, 24, 32))
 KERNELS = (*FAST, "hamming 5 8 8", "strips 28 12", "strips 24 8", "fill", *PUBLISHED_KERNELS)
 
@@ -145,9 +145,10 @@ def test_kernels_of_all_sizes_are_compiled_ahead(length):
     names = cuda_kernels(True)
     for k in {0, 3, length // 2, length - 1} & set(range(length)):
         rows, strips = edit.strips_of(length)
-        for least in (0, k):
-            kind = f"{rows} {edit.counter_bits(rows * strips, least, k)}"
-            assert f"{'edit' if strips == 1 else 'strips'} {kind}" in names
+        for least in (0, k) if strips > 1 else ():
+            bits = edit.counter_bits(edit.STRIP_BITS, rows * strips, least, k)
+            assert f"strips {rows} {bits}" in names
+        assert strips > 1 or f"edit {rows} {edit.SHORT_BITS}" in names
 
 
 def test_counters_of_all_lengths_are_compiled_ahead():
@@ -157,7 +158,7 @@ def test_counters_of_all_lengths_are_compiled_ahead():
         for limit in (9, 30, 60, 100, 300, 1000, 3000, 10000):
             for most in (primer.ROWS * k + primer.MORE, primer.DEEPEST):
                 rows = primer._up(min(most, limit), primer.HEIGHT)
-                needed.add(primer.counter_bits(rows, k - 1, k - 1))
+                needed.add(primer.counter_bits(primer.BITS, rows, k - 1, k - 1))
     assert needed == set(primer.BITS)
 
 

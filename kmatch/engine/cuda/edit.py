@@ -19,7 +19,7 @@ import numpy as np
 from numba import int32, int64, uint32, uint64
 
 from kmatch.arrays import Longs, Planes, bounds_of, gather
-from kmatch.engine.cuda import driver, recurrence
+from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.driver import DeviceArray, Stream, cuda, kept
 from kmatch.engine.cuda.recurrence import (
     COLUMNS,
@@ -30,6 +30,7 @@ from kmatch.engine.cuda.recurrence import (
     Way,
     add,
     advance,
+    counter_bits,
     put_number,
     read,
     stage,
@@ -133,11 +134,11 @@ class Searches:
             warm = length + limit
             columns = (part, length, reading.backward[part], warm, limit)
             searches = np.stack(columns, axis=1).astype(np.int32)
-            within = int(limit.min()), int(limit.max())
+            within = rows * strips, int(limit.min()), int(limit.max())
+            bits = SHORT_BITS if strips == 1 else counter_bits(STRIP_BITS, *within)
             letters = _letters(rows * strips, planes, part, reading)
             yield SearchPlan(
-                *(rows, strips, counter_bits(rows * strips, *within)),
-                *(planes, len(part), int(warm.max())),
+                *(rows, strips, bits, planes, len(part), int(warm.max())),
                 cuda.to_device(letters, self._stream),
                 cuda.to_device(searches, self._stream),
             )
@@ -178,18 +179,6 @@ class Searches:
             kept = [driver.empty(many * blocks * THREADS, np.uint64, self._stream) for many in rows]
             self._kept[kind] = units, kept
         return kept
-
-
-def counter_bits(rows: int, least: int, most: int) -> int:
-    """Bits of a counter for patterns of up to `rows` letters, within least to most differences.
-
-    A few kernels for all lengths, so that they can be compiled ahead: a bit more is an operation
-    a column.
-    """
-    if rows <= SHORT:
-        return SHORT_BITS
-    needed = recurrence.counter_bits(rows, least, most)
-    return next((bits for bits in STRIP_BITS if bits >= needed), needed)
 
 
 def _letters(rows: int, planes: int, queries: Longs, reading: ReadingArrays) -> Planes:

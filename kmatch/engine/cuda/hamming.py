@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import int64, uint64
 
-from kmatch.arrays import Bools, Ints, Longs, Planes
+from kmatch.arrays import Bools, Ints, Longs, Planes, bounds_of, offsets_in_rows
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.driver import DeviceArray, Stream, cuda, kept
 from kmatch.engine.cuda.text import Size, copy_tile, wait_for_copies
@@ -79,7 +79,7 @@ class Tile(NamedTuple):
 TALL = 14
 FLAT = 8  # leaves room to reach further, and registers for wider counters
 TALL_BITS = 2  # of counters, the most for a tall tile
-BITS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24)  # the first that suffices: few kernels serve all
+BITS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 24)  # the first that suffices: few kernels serve all
 
 
 class Groups(NamedTuple):
@@ -151,17 +151,11 @@ def _in_groups(query: QueryArrays) -> tuple[Planes, Ints, tuple[Longs, Longs, Lo
     These are the first counted ones, the first exact ones, and the ends.
     """
     sizes = np.diff(query.bounds[:, :3], axis=1).reshape(-1)
-    ends = np.cumsum(-(-sizes // GROUP))
-    begins = ends - -(-sizes // GROUP)
-    groups = begins[0::2], begins[1::2], ends[1::2]
-    own = np.ones(GROUP * int(ends[-1]), bool)
-    for many in range(1, GROUP):  # letters that fill the last group up
-        own[GROUP * ends[-sizes % GROUP >= many] - many] = False
-    if len(own) == len(query.planes):
-        return query.planes, query.shifts, groups
+    groups = bounds_of(-(-sizes // GROUP))
+    own = offsets_in_rows(GROUP * groups) < np.repeat(sizes, GROUP * np.diff(groups))
     filled, moved = np.full(len(own), ALWAYS, np.int8), np.zeros(len(own), np.int32)
     filled[own], moved[own] = query.planes, query.shifts
-    return filled, moved, groups
+    return filled, moved, (groups[:-1:2], groups[1::2], groups[2::2])
 
 
 def _first_far(near: Bools, begin: Longs) -> Longs:

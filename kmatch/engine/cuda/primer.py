@@ -37,7 +37,7 @@ from kmatch.engine.cuda.recurrence import COLUMNS, counter_bits
 from kmatch.engine.types import FRESH, UNKNOWN, Starts
 
 HEIGHT = 16  # rows of a strip
-BITS = (6, 8, 10, 12, 14)  # of counters, up to those of 10,000 letters
+BITS = (8, 10, 14)  # of counters, up to those of 10,000 letters
 ROWS, MORE = 3, 64  # a piece is first taken down ROWS·k + MORE rows
 DEEPEST = 1 << 13  # rows below which the CPU goes on
 SEED = 64  # the first piece is this fraction of the background, or as many columns as a warm-up
@@ -175,7 +175,7 @@ class Extension:
         waiting = driver.empty(len(units), np.int32, stream)
         tally = self._copy(np.zeros(3, np.int64))
         reach = self._copy(np.full((len(units), 2), [-NEVER, NEVER]))
-        kernel = make_extend(HEIGHT, counter_bits(most_rows, self._k - 1, self._k - 1), WIDTH)
+        kernel = make_extend(HEIGHT, counter_bits(BITS, most_rows, self._k - 1, self._k - 1), WIDTH)
         kernel[blocks, STRETCHES * WIDTH, stream](
             self._text,
             self._columns,

@@ -12,6 +12,7 @@ Functions here use `cuda` only as their decorator: the simulator needs any other
 of the kernels.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from numba import uint64
@@ -166,13 +167,14 @@ class Ends(NamedTuple):
     owned: int
 
 
-def counter_bits(length: int, least: int, most: int) -> int:
+def counter_bits(sizes: Sequence[int], length: int, least: int, most: int) -> int:
     """Bits of a counter that holds every D − (k + 1) of `length` rows, least ≤ k ≤ most.
 
-    An even number: compiling half as many kernels is worth one more operation a column.
+    The first of `sizes` that suffices, if one does: a few kernels for all lengths can be compiled
+    ahead, and a bit more is an operation a column.
     """
-    bits = max(most + 1, length - least).bit_length() + 1
-    return bits + bits % 2
+    needed = max(most + 1, length - least).bit_length() + 1
+    return next((bits for bits in sizes if bits >= needed), needed)
 
 
 @cuda.jit(device=True)
