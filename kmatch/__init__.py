@@ -6,23 +6,15 @@ __version__ = "1.1.0"
 
 # Loaded on first use: `kmatch --help` must not wait for NumPy and Numba.
 _HOMES = {
-    "Assays": "kmatch.results.assays",
-    "Genome": "kmatch.genome",
-    "Variants": "kmatch.sequences.variants",
-    **dict.fromkeys(
-        ("hamming", "multi", "edit", "best", "pcr", "primer", "guides", "assay", "pack"),
-        "kmatch.api",
-    ),
-    **dict.fromkeys(
-        ("Hit", "Hits", "Primer", "Primers", "Product", "Products", "Guides"),
-        "kmatch.results.table",
-    ),
-    **dict.fromkeys(
-        ("ClusterError", "KmatchError", "InputError", "DeviceError", "OutputError"), "kmatch.errors"
-    ),
+    "kmatch.api": "hamming multi edit best pcr primer guides assay pack",
+    "kmatch.errors": "ClusterError KmatchError InputError DeviceError OutputError",
+    "kmatch.genome": "Genome",
+    "kmatch.results.assays": "Assays",
+    "kmatch.results.table": "Hit Hits Primer Primers Product Products Guides",
+    "kmatch.sequences.variants": "Variants",
 }
 
-__all__ = ["__version__", *_HOMES]
+__all__ = ["__version__", *" ".join(_HOMES.values()).split()]
 
 TYPE_CHECKING = False  # what type checkers take to be true
 if TYPE_CHECKING:
@@ -53,9 +45,10 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'kmatch' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    for home, names in _HOMES.items():
+        if name in names.split():
+            return getattr(import_module(home), name)
+    raise AttributeError(f"module 'kmatch' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -79,10 +79,7 @@ def distinct(numbers: NDArray[Any]) -> NDArray[Any]:
 
 
 def ranked(numbers: NDArray[Any]) -> tuple[NDArray[Any], Longs]:
-    """The distinct numbers of a flat array, sorted, and which of them each is, int64[n]; quick if
-    all are one."""
-    if len(numbers) and (numbers == numbers[0]).all():
-        return numbers[:1], np.zeros(len(numbers), np.int64)
+    """The distinct numbers of a flat array, sorted, and which of them each is, int64[n]."""
     known = distinct(numbers)
     return known, np.searchsorted(known, numbers)
 
