@@ -190,7 +190,7 @@ def by_published(case: Case, engine: Any, algorithm: Algorithm) -> Answer:
     published = Published(engine, algorithm)
     engine.time_kernels()
     masks = encode_text(case.letters)
-    patterns = [encode(pattern, pattern) for pattern in case.patterns]
+    patterns = [encode(pattern) for pattern in case.patterns]
     began = time.perf_counter()
     text = published.text(masks)
     parts: list[tuple[Any, ...]]

@@ -30,7 +30,7 @@ class Pam:
 
     def __init__(self, sequence: str, leads: bool) -> None:
         self.sequence, self.leads = sequence, leads
-        self.masks = encode(sequence, sequence, "PAM")
+        self.masks = encode(sequence, "PAM")
 
     def __len__(self) -> int:
         return len(self.masks)

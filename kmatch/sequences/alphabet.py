@@ -32,14 +32,7 @@ def _kind(byte: int) -> int:
 KINDS = bytes(map(_kind, range(256)))
 
 
-def _masks() -> Bytes:
-    table = np.zeros(256, np.uint8)
-    for letter, mask in IUPAC.items():
-        table[ord(letter)] = table[ord(letter.lower())] = mask
-    return table
-
-
-_MASKS = _masks()
+_MASKS = np.array([IUPAC.get(chr(byte).upper(), 0) for byte in range(256)], np.uint8)
 _COMPLEMENTS = np.array([int(f"{mask:04b}"[::-1], 2) for mask in range(16)], np.uint8)
 _BASES = np.where(np.isin(_MASKS, (1, 2, 4, 8)), _MASKS, 0).astype(np.uint8)
 
@@ -49,15 +42,13 @@ def letter_masks(sequences: Iterable[str]) -> Bytes:
     return look_up("".join(sequences).encode("latin-1", "replace"), _MASKS)
 
 
-def encode(sequence: str, name: str, kind: str = "pattern") -> Bytes:
-    """Masks of a pattern's letters, uint8[m].
-
-    Raises InputError for the first character outside IUPAC; it names the character, its position
-    (from 1) and the pattern, or whatever `kind` says the sequence is.
-    """
+def encode(sequence: str, kind: str = "pattern") -> Bytes:
+    """Masks of a sequence's letters, uint8[m]; kind: what it is, for the InputError that the first
+    character outside IUPAC raises."""
     masks = letter_masks([sequence])
     if not masks.all():
-        raise InputError(f"{kind} '{shown(name)}': {odd_letter(sequence, int(np.argmin(masks)))}")
+        odd = odd_letter(sequence, int(np.argmin(masks)))
+        raise InputError(f"{kind} '{shown(sequence)}': {odd}")
     return masks
 
 

@@ -51,10 +51,7 @@ class PatternSet:
         return len(self.names)
 
     def __iter__(self) -> Iterator[Pattern]:
-        bounds = self.begins.tolist()
-        rows = zip(self.names, self.sequences, bounds, bounds[1:], strict=False)
-        for name, sequence, begin, end in rows:
-            yield Pattern(name, sequence, self.masks[begin:end])
+        return map(self.__getitem__, range(len(self)))
 
     def __getitem__(self, number: int) -> Pattern:
         number = range(len(self))[number]

@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -31,6 +30,8 @@ _NAME = re.compile(
 )
 
 Side = str | Iterable[str]  # a primer, or its alternates
+# A primer as it is given: its pair, by name and by what tells pairs of a name apart, and its role.
+_Primer = tuple[tuple[str, int], int, Row]
 PairsGiven = str | os.PathLike[str] | Mapping[str, tuple[Side, Side] | tuple[Side, Side, Side]]
 
 
@@ -83,14 +84,6 @@ class PrimerPairs:
                 f"primers without a partner: {listed(names)}; names of a pair end in {ENDINGS}; "
                 "pcr joins any two with pairs 'any'"
             )
-
-
-class _Primer(NamedTuple):
-    """A primer as it is given; pair: the name of its pair, and what tells pairs of a name apart."""
-
-    pair: tuple[str, int]
-    role: int
-    row: Row
 
 
 def load_pairs(given: PairsGiven | PrimerPairs) -> PrimerPairs:
@@ -146,7 +139,7 @@ def _of_pair(pair: tuple[str, int], sides: Sequence[Side], line: int = 0) -> Ite
             if not isinstance(sequence, str):
                 raise InputError(f"a primer of '{shown(name)}' is {sequence!r}; sequences are str")
             of = f"{name}_{'FRP'[role]}" + (f"_alt{alternate}" if alternate else "")
-            yield _Primer(pair, role, Row(of, sequence, line))
+            yield pair, role, Row(of, sequence, line)
 
 
 def _read(path: StrPath) -> PrimerPairs:
@@ -179,7 +172,7 @@ def _by_name(rows: Iterable[Row]) -> Iterator[_Primer]:
     """Primers whose names say which pair they belong to; another name is a pair's own."""
     for row in rows:
         pair, role = role_of(row.name) or (row.name, FORWARD)
-        yield _Primer((pair, 0), role, row)
+        yield (pair, 0), role, row
 
 
 def _by_line(lines: list[str], label: str) -> Iterator[_Primer]:
