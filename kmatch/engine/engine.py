@@ -105,13 +105,6 @@ class Engine(ABC):
             add_sets(letters, np.flatnonzero(letters >= SET), text)
 
     @abstractmethod
-    def unite(self, text: Text, masks: Bytes) -> Text:
-        """The same chunk with planes of IUPAC letters behind A, C, G and T.
-
-        masks: uint8[x], the bases of planes 4 … 4+x−1. On the host they may be missing.
-        """
-
-    @abstractmethod
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
         """Start to look for the windows within k mismatches of each query, by where they start."""
 

@@ -40,10 +40,6 @@ class Published(Engine):
         planes: Words = self._base.planes(size)
         return planes
 
-    def unite(self, text: Text, masks: Bytes) -> Text:
-        """The same Text, of which masks are made."""
-        return text
-
     def text(self, masks: Bytes) -> Any:
         """A text, masks as uint8[n], on the device, as the algorithm takes it."""
         if self._base.name == "cpu":

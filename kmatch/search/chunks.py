@@ -14,7 +14,6 @@ from kmatch.engine.geometry import (
     SPARE,
     Geometry,
     Layout,
-    Text,
     geometry_for,
 )
 from kmatch.engine.types import LETTERS, View
@@ -76,10 +75,6 @@ class PackedChunk:
     def view(self, before: Bytes = NO_LETTERS) -> View:
         """The chunk with the letters, if they are unpacked; before: letters in front of it."""
         return View(self.plain, self.letters, before, self.length + self.geometry.halo)
-
-    def text(self, masks: Bytes, engine: Engine) -> Text:
-        """The chunk with the planes of `masks` behind A, C, G and T."""
-        return engine.unite(self.plain, masks)
 
     def records(self, position: Longs, letters: Longs | int = 1) -> tuple[Longs, Bools]:
         """The records, counted from the first of the spans, in which so many letters from a

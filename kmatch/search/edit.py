@@ -114,8 +114,7 @@ class EditSearch(Search[HitBatch]):
         self._chunking = Chunking(plan, engine, engine.layout.reading_words)
 
     def _scan(self, chunk: PackedChunk, engine: Any, capacity: int) -> Scan:
-        text = chunk.text(self._query.reading.masks, engine)
-        scan: Scan = engine.start_edit(text, self._query, self.run.way, capacity)
+        scan: Scan = engine.start_edit(chunk.plain, self._query, self.run.way, capacity)
         return scan
 
     def _find(self, genome: Genome) -> Iterable[HitBatch]:

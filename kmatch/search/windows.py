@@ -123,8 +123,7 @@ class Windows:
         return panel_letters(self.panel, self._k, self._ends)
 
     def _scan(self, chunk: PackedChunk, engine: Any, capacity: int) -> Scan:
-        text = chunk.text(self._letters.masks, engine)
-        scan: Scan = engine.start_scan(text, self._letters, self._k, capacity)
+        scan: Scan = engine.start_scan(chunk.plain, self._letters, self._k, capacity)
         return scan
 
     def run(self, chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:

@@ -50,7 +50,8 @@ class CpuEngine(Engine):
         skip = -(whole.ctypes.data // whole.itemsize) % CACHE_LINE  # the filter runs half as fast
         return whole[skip : skip + size]  # again where its loads cross cache lines
 
-    def unite(self, text: Text, masks: Bytes) -> Text:
+    def _united(self, text: Text, masks: Bytes) -> Text:
+        """The same chunk with planes of IUPAC letters behind A, C, G and T, of these masks."""
         if not len(masks):
             return text
         united = self.planes((4 + len(masks)) * text.plane_words + SPARE)
@@ -59,7 +60,8 @@ class CpuEngine(Engine):
         return text._replace(planes=united)
 
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
-        return self._start(scan, tiles(text), capacity, text, query, k)
+        united = self._united(text, query.masks)
+        return self._start(scan, tiles(text), capacity, united, query, k)
 
     def start_lookup(self, view: View, tables: Tables, capacity: int) -> Scan:
         """A Scan for the ends within the limits of their queries, as `start_edit`, beside PAMs and
@@ -85,8 +87,8 @@ class CpuEngine(Engine):
         elif way is None:
             pays = ways.filter_pays(query.lengths, query.limits)
             budgets[pays] = ways.most_survivors(positions)
-        items = parts * queries
-        return self._start(scan_edit, items, capacity, text, query, budgets, parts)
+        items, united = parts * queries, self._united(text, query.reading.masks)
+        return self._start(scan_edit, items, capacity, united, query, budgets, parts)
 
     def extend_primers(
         self,

@@ -83,8 +83,8 @@ class Gpu:
         return kept
 
     def text(self, text: Text, masks: Bytes) -> Text:
-        """The same Text on the GPU, with the planes of `masks`, see `Engine.unite`, behind A, C, G
-        and T."""
+        """The same Text on the GPU, with planes of IUPAC letters behind A, C, G and T; masks:
+        uint8[x], the bases of each."""
         with self.lock:
             kept = self.fetch(text.planes)
             kept.arrived.wait(self.stream)

@@ -94,10 +94,6 @@ class CudaEngine(Engine):
             self.gpus[0].use()
             self.gpus[0].fetch(planes)
 
-    def unite(self, text: Text, masks: Bytes) -> Text:
-        """The same Text: a GPU makes the planes of IUPAC letters when it scans."""
-        return text
-
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
         from kmatch.engine.cuda.hamming import scan, upload
 
