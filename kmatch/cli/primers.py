@@ -156,7 +156,7 @@ def primer(given: Given) -> None:
     search = Search(given)
     search.label = given.background
     from kmatch.genome import Genome
-    from kmatch.results.table import Primers, Regions
+    from kmatch.results.table import Primers
     from kmatch.search.primer import PrimerOptions, PrimerSearch
 
     target, background = (Genome(path, keep=False) for path in paths)
@@ -166,11 +166,8 @@ def primer(given: Given) -> None:
     search.dress(table)
     with search.batches(begin, given.regions) as (found, handles):
         if given.regions:
-            regions = search.writer(handles[1], Regions((), given.both_strands), "bed")
-            found = heard(found, lambda batch: regions.write(batch.in_regions()))
+            found = heard(found, partial(table.write_regions, handles[1]))
         search.writer(handles[0], table).write_all(found)
-        if given.regions:
-            regions.finish()
     search.conclude(counted(search.rows, "primer"))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from kmatch.arrays import Floats
 from kmatch.errors import OutputError, listed, warn
 from kmatch.results.batches import SEEN, AssayBatch
-from kmatch.results.columns import Column, Table, named_row, opened
+from kmatch.results.columns import Column, Table, named_row, opened, write_line
 from kmatch.results.lines import Named, Names, record_cells
 from kmatch.sequences.alphabet import letter_masks
 from kmatch.sequences.primer_pairs import FORWARD, PROBE, REVERSE, PrimerPairs
@@ -130,12 +130,12 @@ class Assays(Table[AssayBatch, Any]):
         raise OutputError("assays have no BED, as not every row has a place; use to_tsv")
 
     def to_matrix(self, target: Any) -> None:
-        """Write a line an assay to a path or to a binary handle: the differences in each genome,
+        """Write a line an assay to a path or to a handle: the differences in each genome,
         empty where it does not amplify."""
         with opened(target) as handle:
-            _write(handle, ["assay", *self._names])
+            write_line(handle, ["assay", *self._names])
             for name, row in zip(self.pairs.names, self._totals.T, strict=True):
-                _write(handle, [name, *("" if total < 0 else total for total in row.tolist())])
+                write_line(handle, [name, *("" if total < 0 else total for total in row.tolist())])
 
     def to_positions(self, target: Any) -> None:
         """Write a line a letter of each oligo, as `to_matrix` does: the products that match there
@@ -151,11 +151,7 @@ class Assays(Table[AssayBatch, Any]):
         table = np.column_stack([matches, differ, counts]).tolist()
         bounds = pairwise(oligos.begins.tolist())
         with opened(target) as handle:
-            _write(handle, ["oligo", "position", "letter", "match", "differ", *SEEN])
+            write_line(handle, ["oligo", "position", "letter", "match", "differ", *SEEN])
             for name, letters, (a, b) in zip(oligos.names, oligos.sequences, bounds, strict=True):
                 for number, (letter, row) in enumerate(zip(letters, table[a:b], strict=True), 1):
-                    _write(handle, [name, number, letter.upper(), *row])
-
-
-def _write(handle: Any, cells: list[Any]) -> None:
-    handle.write(("\t".join(map(str, cells)) + "\n").encode("utf-8", "surrogateescape"))
+                    write_line(handle, [name, number, letter.upper(), *row])

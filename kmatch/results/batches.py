@@ -195,12 +195,6 @@ class PrimerBatch(Batch):
     codes: Bytes
     regions: Longs
 
-    def in_regions(self) -> Self:
-        """Its regions as rows."""
-        start, end, minus = self.regions.T
-        record = np.full(len(start), next(iter(self.names)))
-        return replace(self, record=record, start=start, end=end, minus=minus.astype(np.uint8))
-
     @cached_property
     def gc(self) -> Floats:
         """Share of G and C, float64[n]; see `gc_fractions`."""

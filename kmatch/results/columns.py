@@ -1,13 +1,15 @@
 """Columns, and tables of them: what each column is made of, and rows in Python."""
 
+import io
 import os
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from math import inf
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 import numpy as np
@@ -335,16 +337,28 @@ class Table(Generic[SomeBatch, Row]):
         }
 
 
-def opened(target: Any) -> Any:
-    """A context that gives the handle of a path, or a handle as it is. Raises OutputError for what
+@contextmanager
+def opened(target: Any) -> Iterator[Any]:
+    """Give what takes bytes for a path, or for a text or binary handle. Raises OutputError for what
     is neither."""
     from kmatch.results.output import open_output
 
     if isinstance(target, str | os.PathLike):
-        return open_output(target)
-    if not hasattr(target, "write"):
+        with open_output(target) as handle:
+            yield handle
+    elif isinstance(target, io.TextIOBase):
+        yield SimpleNamespace(
+            write=lambda data: target.write(str(data, "utf-8", "surrogateescape"))
+        )
+    elif hasattr(target, "write"):
+        yield target
+    else:
         raise OutputError(f"cannot write to {target!r}; give a path or an open handle")
-    return nullcontext(target)
+
+
+def write_line(handle: Any, cells: Iterable[Any]) -> None:
+    """Write one line of TSV to a binary handle."""
+    handle.write(("\t".join(map(str, cells)) + "\n").encode("utf-8", "surrogateescape"))
 
 
 def _imported(package: str, wanted: str) -> Any:

@@ -12,6 +12,7 @@ from kmatch import __version__
 from kmatch.arrays import Longs, bounds_of, order_of
 from kmatch.errors import checked_count, warn
 from kmatch.results.batches import HitBatch, joined, no_hits
+from kmatch.results.columns import write_line
 from kmatch.results.lines import number_word
 from kmatch.results.output import open_output
 from kmatch.sequences.patterns import PatternSet
@@ -58,8 +59,8 @@ class Counts:
         for score, specificity in self.scores.items():
             words = (number_word(value, "g") for value in specificity.values.tolist())
             columns.append([f"specificity_{score}", *words])
-        text = "".join("\t".join(map(str, row)) + "\n" for row in zip(*columns, strict=True))
-        handle.write(text.encode("utf-8", "surrogateescape"))
+        for row in zip(*columns, strict=True):
+            write_line(handle, row)
 
 
 def write_report(path: str, counts: Counts | None = None, **facts: Any) -> None:

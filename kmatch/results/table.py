@@ -19,7 +19,7 @@ from kmatch.results.batches import (
     letters_beside,
     sizes_of,
 )
-from kmatch.results.columns import Column, Row, Table, named_row, once
+from kmatch.results.columns import Column, Row, Table, named_row, once, opened, write_line
 from kmatch.results.lines import Named, Names, Spelt, record_cells, same, words_of
 from kmatch.sequences.patterns import PatternSet
 from kmatch.sequences.primer_pairs import PROBE, PrimerPairs
@@ -416,19 +416,16 @@ class Primers(Placed[PrimerBatch, Primer]):
 
         They are those of the whole search, whichever of its rows are here.
         """
-        regions = (batch.in_regions() for batch in self._searched)
-        Regions(regions, self.both_strands).to_bed(target)
+        with opened(target) as handle:
+            for batch in self._searched:
+                self.write_regions(handle, batch)
 
-
-class Regions(Placed[PrimerBatch, Any]):
-    """Regions of primers, as BED; both_strands: whether it tells the strand."""
-
-    name = Column(np.object_, lambda batch, _: same(".", batch))
-    score = Column(np.int64, lambda batch, _: np.zeros(len(batch), np.int64))
-
-    def __init__(self, batches: Iterable[PrimerBatch], both_strands: bool) -> None:
-        self.bed = Primers.bed[: 6 if both_strands else 3]
-        super().__init__(batches)
+    def write_regions(self, handle: Any, batch: PrimerBatch) -> None:
+        """Write those of a batch to a binary handle."""
+        (record,) = batch.names.values()
+        for start, end, minus in batch.regions.tolist():
+            strand = (".", 0, "+-"[minus]) if self.both_strands else ()
+            write_line(handle, (record, start, end, *strand))
 
 
 def _count_at(distance: int) -> Column[np.int64]:
