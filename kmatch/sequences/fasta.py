@@ -98,19 +98,15 @@ def _blocks(source: Source) -> Iterator[bytes]:
 
     Raises InputError for a zero byte.
     """
-    held = b""
     while data := source.handle.read(BLOCK):
+        if data.endswith(b"\r"):
+            data += source.handle.read(1)  # LF may follow
         if b"\0" in data:
             form = "FASTA" if source.head.startswith(b">") else "FASTQ"
             raise InputError(f"{source.label}: a binary file, not {form}")
-        if held or b"\r" in data:
-            data = held + data
-            held = b"\r" if data.endswith(b"\r") else b""  # LF may follow
-            data = data[: len(data) - len(held)].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        if data:
-            yield data
-    if held:
-        yield b"\n"
+        if b"\r" in data:
+            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        yield data
 
 
 def names_of(titles: Sequence[bytes]) -> list[str]:
