@@ -87,42 +87,47 @@ def compile_object(kernel: Any, spelled: str, kinds: list[Any], symbol: str) -> 
     """
     if not KNOWN[0] <= tuple(map(int, numba.__version__.split(".")[:2])) < KNOWN[1]:
         raise Unfit(f"Numba {numba.__version__} is not known")
-    make_arguments = _maker(spelled, kinds)
-
-    def call(words: Any) -> int:
-        try:
-            words[0] = kernel(*make_arguments(words)) or 0
-            return 0
-        except Exception:
-            return FAILED
-
-    compiled = numba.cfunc(types.int64(types.CPointer(types.int64)))(call)
-    return _emit(compiled.inspect_llvm(), compiled.native_name, symbol)
-
-
-def _maker(spelled: str, kinds: list[Any]) -> Any:
-    """An intrinsic that makes arguments, which are spelled so, out of a pointer to words.
-
-    Made by `numba.carray`, one after another, they took longer to compile than most kernels.
-    """
     names = {
         "kind": iter(kinds).__next__,
         "array": lambda kind, dimensions: types.Array(from_dtype(kind), dimensions, "C"),
         "number": lambda kind: numba.typeof(kind(0)),
         "items": lambda kind, *items: types.BaseTuple.from_types(items, kind),
     }
-    arguments = eval(spelled, names)
+    arguments = tuple(eval(spelled, names))
+    kernel.compile(arguments)
+    run = _caller(kernel.overloads[arguments].fndesc)
+    caller = numba.cfunc(types.int64(types.CPointer(types.int64)))(lambda words: run(words))
+    parts = caller.inspect_llvm(), kernel.inspect_llvm(arguments)
+    return _emit(parts, caller.native_name, symbol)
+
+
+def _caller(kernel: Any) -> Any:
+    """An intrinsic that calls a compiled kernel with arguments made of a pointer to words.
+
+    It makes no more of the kernel than its name, as LLVM would take all of it once again. Made by
+    `numba.carray`, one after another, arguments took longer to compile than most kernels.
+    """
 
     @intrinsic
-    def make(typingctx: Any, words: Any) -> Any:
+    def run(typingctx: Any, words: Any) -> Any:
         def build(context: Any, builder: Any, signature: Any, given: Any) -> Any:
             places = (context.get_constant(types.intp, number) for number in count(1))
             read = (builder.load(builder.gep(given[0], [place])) for place in places)
-            return _value(context, builder, arguments, read)
+            arguments = [_value(context, builder, kind, read) for kind in kernel.argtypes]
+            function = context.declare_function(builder.module, kernel)
+            returned = kernel.restype, kernel.argtypes
+            status, number = context.call_conv.call_function(
+                builder, function, *returned, arguments
+            )
+            if kernel.restype != types.none:
+                number = context.cast(builder, number, kernel.restype, types.int64)
+                builder.store(number, given[0])
+            failed = context.get_constant(types.int64, FAILED)
+            return builder.select(status.is_error, failed, context.get_constant(types.int64, 0))
 
-        return arguments(words), build
+        return types.int64(words), build
 
-    return make
+    return run
 
 
 def _value(context: Any, builder: Any, kind: Any, words: Iterator[Any]) -> Any:
@@ -142,12 +147,13 @@ def _value(context: Any, builder: Any, kind: Any, words: Iterator[Any]) -> Any:
     return array._getvalue()
 
 
-def _emit(code: str, entry: str, symbol: str) -> bytes:
+def _emit(parts: tuple[str, str], entry: str, symbol: str) -> bytes:
     """The object of LLVM's code, in which a function is called `symbol`."""
-    module = binding.parse_assembly(code)
-    opaque = re.search(r"\bptr\b", code)
+    opaque = re.search(r"\bptr\b", parts[0])
     runtime = RUNTIME.format(p="ptr" if opaque else "i8*", w="ptr" if opaque else "i64*")
-    module.link_in(binding.parse_assembly(runtime))
+    module = binding.parse_assembly(runtime)
+    for part in parts:
+        module.link_in(binding.parse_assembly(part))
     module.get_function(entry).name = symbol
     for defined in (*module.functions, *module.global_variables):
         if not defined.is_declaration and defined.name != symbol:

@@ -36,7 +36,7 @@ from kmatch.engine.cpu.vectors import (
 )
 from kmatch.engine.geometry import WORDS
 from kmatch.engine.workers_kernels import next_item
-from kmatch.jit.kernels import kernel
+from kmatch.jit.kernels import inlined, kernel
 
 BLOCK = 64  # columns in a block, whose border and planes stay in the L1 cache
 
@@ -173,7 +173,7 @@ def _search_tile(planes, words, pattern, ends, bits, way, tile, limit, state, of
             last -= 1
 
 
-@kernel
+@inlined
 def _search_rows(text, reading, query, rows, limit, writer):
     """Search rows first … last−1, (first, last), of all tiles for one query."""
     _, words, lane_rows, plane_words = text

@@ -36,6 +36,7 @@ from kmatch.engine.cpu.vectors import (
     load,
     lowest,
     nonzero,
+    pointer,
     store,
 )
 from kmatch.engine.geometry import LANES, WORDS
@@ -44,8 +45,9 @@ from kmatch.jit.kernels import inlined, kernel
 
 COUNTER = 33 * WORDS  # the most words of a counter
 # The state begins with four counters; then come a copy of a strip's deltas, three borders, and the
-# strips, one after another.
-RUN, COUNT, LEFT, LAST, SAVED = 0, COUNTER, 2 * COUNTER, 3 * COUNTER, 4 * COUNTER
+# strips, one after another. These are NumPy's numbers, because a kernel is compiled anew for each
+# literal that it is called with.
+RUN, COUNT, LEFT, LAST, SAVED = COUNTER * np.arange(5)
 # Of a strip: counters of the left column at the row above it and at its lowest row, lanes with a
 # row of interest, those of them whose bound is inside, then for each row the lanes that it
 # interests, the deltas, and the planes of A, C, G, T and of no letter.
@@ -57,6 +59,7 @@ CORNER, FOOT, WANTED, INSIDE, MASKS = (
     2 * COUNTER + PAIR,
 )
 ROW = 5 * WORDS  # planes of one row
+FIRST_ROW = np.int64(0)  # of a strip
 GROUP = 8  # rows that are taken together, with or without rows of interest
 FIRST_STRIPS = 8  # that the state has space for
 DROPPED = -1  # a strip without a left column
@@ -219,7 +222,7 @@ def _start_counters(state, strip):
 @kernel
 def _sweep(state, strip, rows, top, bottom, source, target, offsets):
     """Take some rows of a strip over the columns; rows: see `extend_tile`."""
-    planes, deltas = state[strip.planes :], strip.deltas + PAIR * top
+    planes, deltas = pointer(state, strip.planes), strip.deltas + PAIR * top
     advance(planes, state, rows, top, bottom, deltas, source, target, offsets, len(offsets))
 
 
@@ -229,7 +232,7 @@ def _gather(state, strip, rows, borders, offsets):
     source, target, found = borders
     _start_counters(state, strip)
     _clear(state, found, 2 * len(offsets))
-    planes = state[strip.planes :]
+    planes = pointer(state, strip.planes)
     for row in range(0, strip.height, GROUP):
         masks = strip.masks + WORDS * row
         if _any_lane(state, masks, GROUP):
@@ -274,7 +277,7 @@ def _raise(state, strip, rows, borders, offsets, tile):
     _settle(tile)
 
 
-@kernel
+@inlined
 def _take(state, strip, rows, borders, offsets, tile):
     """Take a strip over a block of columns; returns ALIVE, RAISED and SWAPPED as they apply.
 
@@ -288,7 +291,7 @@ def _take(state, strip, rows, borders, offsets, tile):
         alive = bottom < tile.k
         if not alive:
             alive = nonzero(load(state, strip.at + FOOT + WORDS * (bits - 1)) & wanted) != 0
-        _sweep(state, strip, rows, 0, strip.height, source, source, offsets)
+        _sweep(state, strip, rows, FIRST_ROW, strip.height, source, source, offsets)
         if not alive:
             copy(state, strip.at + FOOT, COUNT, bits)
             follow(state, COUNT, bits, source, found, len(offsets))
@@ -369,7 +372,7 @@ def _grown(state):
     return more
 
 
-@kernel
+@inlined
 def _descend(state, aimed, marks, rows, offsets, tile, watch):
     """Take a block of columns down the strips; returns the state, which may have grown."""
     height = tile.height
@@ -377,7 +380,7 @@ def _descend(state, aimed, marks, rows, offsets, tile, watch):
     target, found = source + tile.block * PAIR, source + 2 * tile.block * PAIR
     strips, size = source + 3 * tile.block * PAIR, _strip_size(height)
     alive, joined, number, kept = True, False, 0, 0
-    _clear(state, source, 2 * len(offsets))
+    _clear(pointer(state, 0), source, 2 * len(offsets))
     while number < len(aimed) and (alive or number < marks[OPEN]):
         top, fresh = number * height, aimed[number] == DROPPED
         if top >= marks[DEEPEST] or not (alive or not fresh):
@@ -388,18 +391,19 @@ def _descend(state, aimed, marks, rows, offsets, tile, watch):
         at = strips + size * number
         if at + size > len(state):
             state = _grown(state)
+        cells = pointer(state, 0)
         masks = at + MASKS
         deltas = masks + height * WORDS
         strip = Strip(at, masks, deltas, deltas + height * PAIR, top, height, bits)
         if fresh:
-            _enter(state, strip, tile, bits_above)
+            _enter(cells, strip, tile, bits_above)
         if aimed[number] != marks[VERSION]:
-            _aim(state, strip, tile)
+            _aim(cells, strip, tile)
             aimed[number] = marks[VERSION]
         if number and not joined:
-            _clear(state, source, 2 * len(offsets))
-        copy(state, at + FOOT, LEFT, bits)
-        flags = _take(state, strip, rows, Borders(source, target, found), offsets, tile)
+            _clear(cells, source, 2 * len(offsets))
+        copy(cells, at + FOOT, LEFT, bits)
+        flags = _take(cells, strip, rows, Borders(source, target, found), offsets, tile)
         watch[2] += LANES * height * len(offsets)
         if flags & SWAPPED:
             source, target = target, source
@@ -407,9 +411,9 @@ def _descend(state, aimed, marks, rows, offsets, tile, watch):
             watch[2] += LANES * height * len(offsets)
             marks[VERSION] += 1
             marks[DEEPEST] = _deepest(tile.bounds, tile.limits)
-            _aim(state, strip, tile)
+            _aim(cells, strip, tile)
             aimed[number] = marks[VERSION]
-        if _leave(state, strip, bits_above, joined) or top + height < tile.k:
+        if _leave(cells, strip, bits_above, joined) or top + height < tile.k:
             kept = number + 1
         else:
             aimed[number] = DROPPED
