@@ -64,7 +64,7 @@ class Messages:
             _say(message)
 
     def answer(self, message: str) -> None:
-        """Print what was asked for."""
+        """Print a message, but not with --quiet."""
         if not self.quiet:
             _say(message)
 
@@ -102,23 +102,20 @@ class Messages:
         why some are compiled by every process."""
         from kmatch.jit.entries import listeners
 
-        said, why = self.quiet, ""
+        reasons: list[str] = []  # of each kernel
 
         def announce(name: str, reason: str) -> None:
-            nonlocal said, why
-            if not said:
-                _say("compiling kernels, once a machine; this takes up to a minute")
-            said = True
-            if reason and not why:
-                why = f"{name}: {reason}"
+            if not reasons:
+                self.answer("compiling kernels, once a machine; this takes up to a minute")
+            reasons.append(reason and f"{name}: {reason}")
 
         listeners.append(announce)
         try:
             yield
         finally:
             listeners.remove(announce)
-        if why:
-            self.detail(f"kernels are compiled by each process: {why}")
+        if any(reasons):
+            self.detail(f"kernels are compiled by each process: {next(filter(None, reasons))}")
 
     def _is_watched(self) -> bool:
         """Whether messages go to a terminal."""
