@@ -91,9 +91,6 @@ class Engine(ABC):
     def planes(self, size: int) -> Words:
         """uint64[size], uninitialised, for planes that do not change once they are scanned."""
 
-    def fetch(self, planes: Words) -> None:  # noqa: B027, for the CPU reads planes where they are
-        """Begin to copy planes that will be scanned soon to the device; returns at once."""
-
     def pack(self, letters: Bytes, text: Text) -> None:
         """Fill the planes A, C, G and T of a chunk.
 

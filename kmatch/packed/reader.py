@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from kmatch.arrays import Bytes, Words, bounds_of, gather, look_up
-from kmatch.engine.engine import Engine, read_text
+from kmatch.engine.engine import read_text
 from kmatch.engine.geometry import LANES_PER_WORD, Geometry, Text
 from kmatch.engine.types import LETTERS
 from kmatch.errors import InputError
@@ -223,14 +223,13 @@ def serves(file: PackedFile, plan: ChunkPlan, words: int | None) -> bool:
 
 def stored_chunks(
     file: PackedFile,
-    engine: Engine,
     on_progress: Progress | None = None,
     named: Container[str] | None = None,
 ) -> Iterator[tuple[LetterChunk, Geometry, Words]]:
     """Yield (LetterChunk without letters, Geometry, planes) for each chunk of a PackedFile.
 
     named: names of records; chunks that show none of these are left out. Checksums have been
-    compared by then. The next chunk is fetched while one is searched.
+    compared by then.
     """
     numbers = [
         number
@@ -240,7 +239,6 @@ def stored_chunks(
     for turn, number in enumerate(numbers):
         for soon in numbers[turn : turn + 2]:
             file.check(soon)
-            engine.fetch(file.planes(soon))
         if on_progress:
             on_progress(file.offsets[number] + file.planes(number).nbytes - SPARE, file.size)
         base = number * file.plan.length

@@ -131,7 +131,7 @@ class Chunking(NamedTuple):
         """
         words, engine = self.words or WORDS, self.engine
         if genome.file is not None and serves(genome.file, self.plan, words):
-            for stored in stored_chunks(genome.file, engine, hear, narrow):
+            for stored in stored_chunks(genome.file, hear, narrow):
                 yield PackedChunk(*stored, words)
             return
         if narrow:
@@ -140,10 +140,7 @@ class Chunking(NamedTuple):
         key = (self.plan, words, engine.device)
         kept_for, ready = _KEPT.get(genome, (None, []))
         if kept_for == key:
-            for number, chunk in enumerate(ready):
-                for soon in ready[number : number + 2]:
-                    engine.fetch(soon.plain.planes)
-                yield chunk
+            yield from ready
             return
         keep = genome.keep and genome.file is None
         kept: list[PackedChunk] = []

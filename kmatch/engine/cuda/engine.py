@@ -88,12 +88,6 @@ class CudaEngine(Engine):
         self.gpus[0].use()
         return driver.pinned(size)
 
-    def fetch(self, planes: Words) -> None:
-        """See `Engine.fetch`; which of several GPUs will scan them is not known yet."""
-        if self.queues == 1:
-            self.gpus[0].use()
-            self.gpus[0].fetch(planes)
-
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
         from kmatch.engine.cuda.hamming import scan, upload
 
