@@ -139,8 +139,8 @@ class Searches:
             letters = _letters(rows * strips, planes, part, reading)
             yield SearchPlan(
                 *(rows, strips, bits, planes, len(part), int(warm.max())),
-                cuda.to_device(letters, self._stream),
-                cuda.to_device(searches, self._stream),
+                driver.cuda.to_device(letters, self._stream),
+                driver.cuda.to_device(searches, self._stream),
             )
 
     def run(self, text: Text, buffer: HitBuffer) -> None:

@@ -129,8 +129,8 @@ def upload(query: QueryArrays, k: int, words: int, stream: Stream) -> Queries:
     counted = np.minimum(_first_far(near, begin), exact)
     unseen = np.minimum(begin + (bounds[:, 3] - bounds[:, 0]) // GROUP, counted)
     steps = np.stack([begin, unseen, counted, exact, end], axis=1).astype(np.int32)
-    given = Groups(*(cuda.to_device(array, stream) for array in (letters, shifts, codes)))
-    return Queries(tile, size, bits, ones, k, given, cuda.to_device(steps, stream))
+    given = Groups(*(driver.cuda.to_device(array, stream) for array in (letters, shifts, codes)))
+    return Queries(tile, size, bits, ones, k, given, driver.cuda.to_device(steps, stream))
 
 
 def _tile(query: QueryArrays, needed: int, bits: int, words: int) -> tuple[Tile, int, int]:

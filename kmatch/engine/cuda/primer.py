@@ -22,7 +22,7 @@ from kmatch.engine.cpu import primer as on_cpu
 from kmatch.engine.cpu.primer import settle, target_planes
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.device import Gpu
-from kmatch.engine.cuda.driver import DeviceArray, cuda
+from kmatch.engine.cuda.driver import DeviceArray
 from kmatch.engine.cuda.primer_kernels import (
     CELLS,
     STRETCHES,
@@ -217,7 +217,7 @@ class Extension:
         return whole
 
     def _copy(self, array: np.ndarray[Any, Any]) -> DeviceArray:
-        return cuda.to_device(array, self._gpu.stream)
+        return driver.cuda.to_device(array, self._gpu.stream)
 
 
 def _up(number: int, step: int) -> int:

@@ -44,7 +44,7 @@ def unite(
     All are on the GPU; masks: uint8[x] on the host, the bases of planes 4 … 4+x−1.
     """
     launch = fill[BLOCKS * driver.multiprocessors(), THREADS, stream]
-    launch(planes, plane_words, cuda.to_device(masks, stream), united)
+    launch(planes, plane_words, driver.cuda.to_device(masks, stream), united)
 
 
 if SIMULATED:
