@@ -26,7 +26,6 @@ from kmatch.engine.cuda.driver import DeviceArray
 from kmatch.engine.cuda.primer_kernels import (
     CELLS,
     STRETCHES,
-    WAITING,
     WIDTH,
     Shape,
     border_words,
@@ -172,8 +171,7 @@ class Extension:
                 self._deltas = None
                 self._deltas = self._gpu.array(blocks * words)
         bounds = self._copy(self._whole_tiles(self._bounds, NO_BOUND))
-        waiting = driver.empty(len(units), np.int32, stream)
-        tally = self._copy(np.zeros(3, np.int64))
+        tally = self._copy(np.zeros(2, np.int64))
         reach = self._copy(np.full((len(units), 2), [-NEVER, NEVER]))
         kernel = make_extend(HEIGHT, counter_bits(BITS, most_rows, self._k - 1, self._k - 1), WIDTH)
         kernel[blocks, STRETCHES * WIDTH, stream](
@@ -184,21 +182,17 @@ class Extension:
             self._copy(units),
             Shape(self._plane_words, stretch, warm, self._k, strips, passed),
             self._deltas,
-            waiting,
             reach,
             tally,
         )
-        counts, raised = tally.copy_to_host(stream=stream), bounds.copy_to_host(stream=stream)
+        counts, raised, reached = (
+            array.copy_to_host(stream=stream) for array in (tally, bounds, reach)
+        )
         stream.synchronize()
         self._bounds[:] = raised[: len(self._bounds)]
         settle(self._limits, self._bounds)
         self.cells += int(counts[CELLS]) * HEIGHT * self._lanes
-        if not counts[WAITING]:
-            return units[:0]
-        numbers = waiting[: counts[WAITING]].copy_to_host(stream=stream)
-        reached = reach.copy_to_host(stream=stream)
-        stream.synchronize()
-        return alive_units(units, np.sort(numbers), reached)
+        return alive_units(units, reached)
 
     def _span(self, columns: int, warm: int) -> int:
         """Columns of a unit, of those of all tiles: many for a warm-up, but few enough to keep the
@@ -225,15 +219,15 @@ def _up(number: int, step: int) -> int:
     return -(-number // step) * step
 
 
-def alive_units(units: Longs, numbers: Longs, reached: Longs) -> Longs:
-    """The units of some numbers, of each the columns in which it is alive.
+def alive_units(units: Longs, reached: Longs) -> Longs:
+    """The units that are alive, of each the columns in which it is.
 
-    reached: int64[n, 2] of all units, the first of these columns and the end of the last. A unit
-    that is alive in its warm-up alone is left out: these columns are another's.
+    reached: int64[n, 2], the first of these columns and the end of the last. A unit that is alive
+    in its warm-up alone is left out: these columns are another's.
     """
-    alive = units[numbers]
-    alive[:, 1] = np.maximum(alive[:, 1], reached[numbers, 0])
-    alive[:, 2] = np.minimum(alive[:, 2], reached[numbers, 1])
+    alive = units.copy()
+    alive[:, 1] = np.maximum(alive[:, 1], reached[:, 0])
+    alive[:, 2] = np.minimum(alive[:, 2], reached[:, 1])
     return alive[alive[:, 1] < alive[:, 2]]
 
 

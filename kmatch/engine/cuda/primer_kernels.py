@@ -39,7 +39,7 @@ STRETCHES = 2  # of a block
 # Registers of a thread: six blocks fit a multiprocessor, for a few words that are spilled.
 LIMIT = {} if SIMULATED else {"max_registers": 168}
 NOWHERE = 255  # for a lane without a row of interest
-WAITING, TAKEN, CELLS = range(3)  # what `tally` counts
+TAKEN, CELLS = range(2)  # what `tally` counts
 
 
 class State(NamedTuple):
@@ -425,17 +425,16 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
     rows read past the end; columns, uint32, four letters each, the first one lowest; limits and
     bounds, int32, of every start, for whole tiles; units, int64[n, 3], tiles and the columns, first
     and one past the last, of STRETCHES stretches; shape, a Shape; deltas, uint64, `border_words`
-    for every block; waiting, int32[n], which receives the units that are alive below all strips;
-    reach, int64[n, 2], the first column in which each is and the end of the last, to begin with
-    more and less than all; and tally, int64[3], 0 before: units in `waiting`, units taken, and
-    columns swept in all strips.
+    for every block; reach, int64[n, 2], the first column in which each unit is alive below all
+    strips and the end of the last, to begin with more and less than all; and tally, int64[2], 0
+    before: units taken, and columns swept in all strips.
     """
     threads, size, tile_lanes = STRETCHES * width, rows * width, 64 * width
     plane_size, carried_size = (UNKNOWN + 1) * size, threads * bits
     trials = (rows - 1).bit_length() + 1
 
     @kept(**LIMIT)
-    def kernel(text, columns, limits, bounds, units, shape, deltas, waiting, reach, tally):
+    def kernel(text, columns, limits, bounds, units, shape, deltas, reach, tally):
         plane_words, stretch, warm, k, strips, passed = shape
         planes = cuda.shared.array(plane_size, uint64)
         masks = cuda.shared.array(size, uint64)
@@ -569,12 +568,9 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
                 going = _any(lives, mine, left & deeper[word])
                 strip += 1
                 going_on = cuda.syncthreads_or(int32(going))
-                if going_on and strip == strips:
-                    if thread == 0:
-                        waiting[cuda.atomic.add(tally, WAITING, 1)] = unit
-                    if seen[1] >= 0:
-                        cuda.atomic.min(reach, (unit, 0), seen[0])
-                        cuda.atomic.max(reach, (unit, 1), seen[1] + COLUMNS)
+                if strip == strips and seen[1] >= 0:
+                    cuda.atomic.min(reach, (unit, 0), seen[0])
+                    cuda.atomic.max(reach, (unit, 1), seen[1] + COLUMNS)
                 if not going_on or strip == strips:
                     break
 
