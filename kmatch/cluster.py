@@ -112,11 +112,11 @@ def pieces_of(search: Search[Any], size: int) -> Iterator[Piece]:
 
 
 def _cuts(parts: Iterable[Stretch], size: int) -> Iterator[list[Stretch]]:
-    """Yield records that come together, at least once."""
+    """Yield records that come together, at least once; empty ones are beside others, if any."""
     held: list[Stretch] = []
     letters = 0
     for part in whole_stretches(parts):
-        if held and letters + len(part.letters) > size:
+        if letters and len(part.letters) and letters + len(part.letters) > size:
             yield held
             held, letters = [], 0
         held.append(part)

@@ -174,8 +174,6 @@ def _decoding(label: str) -> Iterator[None]:
     """Turn what reading and decompressing raise into an InputError that names the input."""
     try:
         yield
-    except InputError:
-        raise
     except EOFError as error:
         raise InputError(f"{label}: the compressed file is truncated; {_AGAIN}") from error
     except BadGzipFile as error:
