@@ -90,21 +90,15 @@ class Published(Engine):
                 yield from zip(group, np.split(start, cuts), np.split(distance, cuts), strict=True)
 
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
-        """The counted letters of a window, which are neighbours, are the algorithm's pattern."""
+        """All letters of a window are the algorithm's pattern; of its hits those count in which the
+        letters that have to match do."""
         masks, positions = self._letters(text)
         bases = np.append(BASES, query.masks)[query.planes]
-        coding, counted = Coding(len(query.bounds), k), query.bounds[:, 0] < query.bounds[:, 1]
-        everywhere = np.arange(positions), np.zeros(positions, np.int64)
-        found = [(number, *everywhere) for number in np.flatnonzero(~counted).tolist()]
-        numbers = np.flatnonzero(counted).tolist()
-        if numbers:
-            patterns = [bases[slice(*query.bounds[number, :2])] for number in numbers]
-            for i, at, distance in self.windows(self.text(masks), patterns, k):
-                shift = query.shifts[query.bounds[numbers[i], 0]]
-                found.append((numbers[i], at - shift, distance))
-        codes = [np.zeros(0, np.int64)]
-        for number, start, distance in found:
-            fits = (start >= 0) & (start < positions)
+        coding, codes = Coding(len(query.bounds), k), [np.zeros(0, np.int64)]
+        letters = [slice(first, end) for first, _, end, _ in query.bounds.tolist()]
+        patterns = [bases[each][np.argsort(query.shifts[each])] for each in letters]
+        for number, start, distance in self.windows(self.text(masks), patterns, k):
+            fits = start < positions
             for letter in range(*query.bounds[number, 1:3]):
                 at = (start + query.shifts[letter])[fits]
                 fits[fits] = masks[at] & bases[letter] != 0
