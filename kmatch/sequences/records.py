@@ -1,7 +1,7 @@
 """Records of a genome, singly or many together, and their names."""
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, pairwise
+from itertools import chain, groupby, pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -91,24 +91,19 @@ def _together(stretches: list[Stretch]) -> Stretch:
 
 def whole_stretches(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
     """Yield Stretches of the same records, none of which goes on: parts of one are joined."""
-    held: list[Stretch] = []  # the parts of a record that may go on
-    for stretch in stretches:
-        if held and not stretch.goes_on:
-            yield _joined(held)
-            held = []
-        if len(stretch.names) == 1:
-            held.append(stretch)
-        else:
-            yield stretch
-    if held:
-        yield _joined(held)
+    begun = 0
 
+    def number(stretch: Stretch) -> int:
+        nonlocal begun
+        begun += not stretch.goes_on
+        return begun
 
-def _joined(parts: list[Stretch]) -> Stretch:
-    """The Stretch of the parts of one record."""
-    if len(parts) == 1:
-        return parts[0]
-    return stretch_of(parts[0].names[0], np.concatenate([part.letters for part in parts]))
+    for _, parts in groupby(stretches, number):
+        first, *others = parts
+        if others:
+            letters = np.concatenate([part.letters for part in (first, *others)])
+            first = stretch_of(first.names[0], letters)
+        yield first
 
 
 def whole_records(stretches: Iterable[Stretch]) -> Iterator[Record]:
