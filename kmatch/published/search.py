@@ -92,13 +92,13 @@ class Published(Engine):
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
         """All letters of a window are the algorithm's pattern; of its hits those count in which the
         letters that have to match do."""
-        masks, positions = self._letters(text)
+        masks = self._letters(text)
         bases = np.append(BASES, query.masks)[query.planes]
         coding, codes = Coding(len(query.bounds), k), [np.zeros(0, np.int64)]
         letters = [slice(first, end) for first, _, end, _ in query.bounds.tolist()]
         patterns = [bases[each][np.argsort(query.shifts[each])] for each in letters]
         for number, start, distance in self.windows(self.text(masks), patterns, k):
-            fits = start < positions
+            fits = np.ones(len(start), bool)
             for letter in range(*query.bounds[number, 1:3]):
                 at = (start + query.shifts[letter])[fits]
                 fits[fits] = masks[at] & bases[letter] != 0
@@ -109,25 +109,23 @@ class Published(Engine):
         self, text: Text, query: DifferenceQuery, way: str | None, capacity: int
     ) -> Scan:
         coding, codes = Coding(len(query.limits), query.k), [np.zeros(0, np.int64)]
-        reading, (masks, positions) = query.reading, self._letters(text)
+        reading, masks = query.reading, self._letters(text)
         for backward, letters in enumerate((masks, np.ascontiguousarray(masks[::-1]))):
             numbers = np.flatnonzero((reading.backward == backward) & (query.limits >= 0)).tolist()
             on_device = self.text(letters) if numbers else None
             for number in numbers:
                 planes = reading.letters[slice(*reading.begins[number : number + 2])]
-                table = self.table(on_device, reading.bases[planes], int(query.limits[number]))
-                own = table[::-1][:positions] if backward else table[-positions:]
-                at = np.flatnonzero(own >= 0)
-                position = at if backward else at + halo_of(text)
-                codes.append(coding.encode(position, number, own[at].astype(np.int64)))
+                pattern, limit = reading.bases[planes], int(query.limits[number])
+                end, distance = self.hits(on_device, pattern, limit)
+                position = len(masks) - 1 - end if backward else end
+                codes.append(coding.encode(position, number, distance))
         return _done(codes)
 
-    def _letters(self, text: Text) -> tuple[Bytes, int]:
-        """The letters of a chunk with its halo, as masks, and how many positions it owns."""
-        positions = LANES_PER_WORD * text.words * text.rows
-        masks = np.empty(positions + halo_of(text), np.uint8)
+    def _letters(self, text: Text) -> Bytes:
+        """The letters of a chunk with its halo, as masks."""
+        masks = np.empty(LANES_PER_WORD * text.words * text.rows + halo_of(text), np.uint8)
         self.workers.run(read_text, text.words, text, masks)
-        return masks, positions
+        return masks
 
     def extend_primers(
         self,
