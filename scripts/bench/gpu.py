@@ -38,7 +38,6 @@ from kmatch.engine.cuda import edit, hamming
 from kmatch.engine.cuda.driver import Stopwatch, cuda, empty
 from kmatch.engine.cuda.words import HitBuffer
 from kmatch.engine.devices import choose_engine
-from kmatch.engine.geometry import halo_of
 from kmatch.engine.queries import difference_query
 from kmatch.engine.types import FRESH, Starts
 from kmatch.published.registry import find
@@ -147,9 +146,9 @@ class Bench:
         plan = plan._replace(length=length)
         return next(Chunking(plan, self.engine, words).chunks(self.genome(length)))
 
-    def on_gpu(self, chunk, masks):
+    def on_gpu(self, chunk):
         """The Text of a chunk on the GPU, as the engine's kernels take it."""
-        return self.engine.gpus[0].text(chunk.plain, np.array(masks, np.uint8))
+        return self.engine.gpus[0].text(chunk.plain, np.zeros(0, np.uint8))
 
     def kernel(self, start, prepare=None):
         """(seconds, hits) of the kernels that start(HitBuffer) puts into the engine's stream."""
@@ -189,11 +188,11 @@ class Bench:
     def hamming(self, m, k, counts):
         plan = plan_chunks(m, k, 1, self.engine.layout)
         chunk = self.chunk(plan, self.length)
-        stream, text = self.stream, self.on_gpu(chunk, ())
+        stream, text = self.stream, self.on_gpu(chunk)
         for count in counts:
             patterns = random_patterns(m, count)
             letters = panel_letters(build_panel(load_patterns(patterns), "+"), k)
-            queries = hamming.upload(letters, k, stream)
+            queries = hamming.upload(letters, k, text.words, stream)
 
             def start(buffer, queries=queries):
                 hamming.scan(text, queries, buffer, stream)
@@ -209,11 +208,11 @@ class Bench:
     def edit(self, m, k, count, length=None):
         length = length or self.length
         chunk = self.chunk(plan_reading(m, k, k + 1, self.engine.layout), length)
-        stream, text = self.stream, self.on_gpu(chunk, ())
+        stream, text = self.stream, self.on_gpu(chunk)
         patterns = random_patterns(m, count)
         reading = panel_reading(each_strand(load_patterns(patterns), "+"))
         query = difference_query(reading, np.full(count, k, np.int64))
-        searches = edit.Searches(query, halo_of(text), stream)
+        searches = edit.Searches(query, stream)
 
         def scan(buffer):
             searches.run(text, buffer)
