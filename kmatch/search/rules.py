@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Ints, Longs
+from kmatch.arrays import Longs
 from kmatch.engine.queries import DifferenceQuery, difference_query
 from kmatch.engine.types import Constraints, kind_states, unit_states
 from kmatch.errors import PAM_SIDES, InputError, check_choice, checked_count, shown, warn
 from kmatch.search.panel import Panel, panel_reading
 from kmatch.search.query import Query
-from kmatch.sequences.alphabet import IUPAC, complement, encode, reverse_complement
+from kmatch.sequences.alphabet import IUPAC, complement, encode
 from kmatch.sequences.patterns import Pattern, PatternSet
 
 if TYPE_CHECKING:
@@ -40,13 +40,6 @@ class Pam:
         before, behind = (self.sequence, "") if self.leads else ("", self.sequence)
         sequences = [f"{before}{sequence}{behind}" for sequence in patterns.sequences]
         return PatternSet(patterns.names, sequences)
-
-    def site(self, minus: int, length: int) -> tuple[Bytes, Ints]:
-        """The masks of the PAM in a window of so many letters that holds it at an end, along the
-        forward strand, and how far each is from the window's start."""
-        masks = reverse_complement(self.masks) if minus else self.masks
-        first = 0 if self.leads != bool(minus) else length - len(self)
-        return masks, np.arange(first, first + len(self), dtype=np.int32)
 
 
 def load_pams(given: str | Sequence[str] | None, side: str) -> list[Pam]:
