@@ -155,8 +155,11 @@ class SamWriter(Writer):
         if self.table.pam_first:  # the letters of the PAM come before
             first = begins[batch.pattern + 1] - np.diff(ends)
         at = before[:-1] + np.repeat(first - ends[:-1], np.diff(op_ends))
-        letters, matched = self._letters.take(at, mode="clip"), ops == MATCH
-        letters[matched] = text[matched[ops != INSERTED]]
+        letters = np.where(
+            ops == MATCH,
+            text.take(bounds_of(ops != INSERTED)[:-1], mode="clip"),
+            self._letters.take(at, mode="clip"),
+        )
         turned = _turned(Texts(ends, letters[ops != SKIPPED]), batch.minus)
         minus = np.repeat(batch.minus, np.diff(ends)).astype(bool)
         return Texts(ends, np.where(minus, _COMPLEMENT[turned.letters], turned.letters))

@@ -129,17 +129,12 @@ def writing(label: str, advice: str = "") -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise output_error(label, error, advice) from error
-
-
-def output_error(label: str, error: OSError, advice: str = "") -> OutputError:
-    """The OutputError for an OSError of an output."""
-    reason = f"{label}: cannot be written: {error.strerror or error}"
-    if isinstance(error, BrokenPipeError):
-        return ClosedPipe(reason)
-    if isinstance(error, IsADirectoryError):
-        advice = "; give a file in it"
-    return OutputError(reason + advice)
+        reason = f"{label}: cannot be written: {error.strerror or error}"
+        if isinstance(error, BrokenPipeError):
+            raise ClosedPipe(reason) from error
+        if isinstance(error, IsADirectoryError):
+            advice = "; give a file in it"
+        raise OutputError(reason + advice) from error
 
 
 class NamedHandle:
