@@ -34,7 +34,7 @@ from kmatch.engine.cuda.words import (
 )
 from kmatch.engine.types import FRESH, UNKNOWN
 
-WIDTH = 32  # words of a tile, those of a warp
+WIDTH = 32  # words of a tile: the threads of a stretch are a warp
 STRETCHES = 2  # of a block
 # Registers of a thread: six blocks fit a multiprocessor, for a few words that are spilled.
 LIMIT = {} if SIMULATED else {"max_registers": 168}
@@ -397,18 +397,6 @@ def _raise(rows, top, risen, tile):
     tile.passing[tile.word] = passing
 
 
-@cuda.jit(device=True)
-def _any(flags, mine, lanes):
-    """Whether a thread of this stretch has lanes; all threads of the block call it."""
-    cuda.syncthreads()
-    flags[mine] = 0
-    cuda.syncthreads()
-    if lanes:
-        flags[mine] = 1
-    cuda.syncthreads()
-    return flags[mine] != 0
-
-
 def stretch_of(columns: int) -> int:
     """Columns of each stretch of a unit of `columns` columns."""
     return -(-columns // (STRETCHES * COLUMNS)) * COLUMNS
@@ -443,7 +431,6 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
         alive_words = cuda.shared.array(threads, uint64)
         interest = cuda.shared.array(tile_lanes, uint8)
         carried = cuda.shared.array(carried_size, uint64)
-        lives = cuda.shared.array(STRETCHES, int32)
         ticket = cuda.shared.array(1, int64)
         state = State(
             cuda.local.array(rows, uint64),
@@ -541,7 +528,7 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
                         left |= alive & masks[last]
                         if trial < 0:
                             waits = (alive & ~masks[last]) | (passing[word] & ~alive)
-                            sweeping = _any(lives, mine, waits if going else NONE)
+                            sweeping = any_of_warp(waits if going else NONE)
                         cuda.syncthreads()
                         if mine == 0:
                             together = NONE
@@ -565,7 +552,7 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
                             cuda.atomic.add(tally, CELLS, end - span.begin)
                     if mine == 0:
                         _raise(rows, top, rising, tile)
-                going = _any(lives, mine, left & deeper[word])
+                going = any_of_warp(left & deeper[word])
                 strip += 1
                 going_on = cuda.syncthreads_or(int32(going))
                 if strip == strips and seen[1] >= 0:
