@@ -4,6 +4,7 @@ import io
 import os
 import struct
 import warnings
+from array import array
 from functools import partial
 from zlib import crc32
 
@@ -16,18 +17,10 @@ from support.searches import hooked, packed, rows
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.geometry import Geometry
+from kmatch.packed import writer
 from kmatch.packed.reader import PackedFile
-from kmatch.packed.writer import (
-    HEADER,
-    SPARE,
-    TAIL,
-    VERSION,
-    WORDS,
-    PackedWriter,
-    write_packed,
-)
+from kmatch.packed.writer import HEADER, MAGIC, SPARE, TAIL, VERSION, WORDS, write_packed
 from kmatch.search import chunks
-from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
 from kmatch.sequences.records import stretch_of
 
 TINY = {"length": 100, "halo": 128}
@@ -141,32 +134,23 @@ def test_size(records, length, most, tmp_path):
 # Places beyond 2^32
 
 
-class Repeating(PackedWriter):
-    """A writer that can say of a chunk that it comes again and again."""
-
-    def repeat(self, times):
-        self._chunks += times * self._chunks[-1:]
-
-
 def test_coordinates_beyond_four_billion(tmp_path):
-    plan, chunk = ChunkPlan(1 << 25, 64, 64, 64), Geometry(WORDS, 1 << 16, 64)
-    empty, last = 130, random_letters(1000)
-    length = empty * plan.length + len(last) - plan.lead
-    spans = Spans(0, ["long"], np.array([plan.lead]), np.array([length]))
+    """Of a record whose chunks, but for the last one, are the same in the file."""
+    empty, last, owned, halo = 130, random_letters(1000), 1 << 25, 64
     letters = np.zeros(1 << 17, np.uint8)
     letters[: len(last)] = np.frombuffer(last.encode(), np.uint8)
-    end, planes = Geometry(WORDS, 8, 64), np.empty(4 * 72 * WORDS, np.uint64)
+    end, planes = Geometry(WORDS, 8, halo), np.empty(4 * 72 * WORDS, np.uint64)
     CpuEngine().pack(letters, end.text(planes))
-    with open(tmp_path / "genome", "wb") as handle:
-        writer = Repeating(handle, plan, WORDS)
-        nothing = np.zeros(4 * chunk.plane_words, np.uint64)
-        writer.add(LetterChunk(0, None, plan.length, spans), nothing, chunk.rows)
-        writer.repeat(empty - 1)
-        spans = spans._replace(begins=spans.begins - empty * plan.length)
-        place = empty * plan.length
-        writer.add(LetterChunk(place, None, len(last), spans), planes, end.rows)
-        assert writer.finish() == (1, length)
-    begin = place - plan.lead
+    nothing = np.zeros(4 * Geometry(WORDS, 1 << 16, halo).plane_words, np.uint64)
+    at, place = len(HEADER) + nothing.nbytes, empty * owned
+    chunks = empty * [(len(HEADER), owned, 1 << 16, crc32(nothing))]
+    chunks.append((at, len(last), end.rows, crc32(planes)))
+    places = array("q", [halo, place + len(last) - halo])
+    index = writer._index((WORDS, owned, halo, halo), chunks, ["long"], places)
+    tail = TAIL.pack(at + planes.nbytes, crc32(index), VERSION, MAGIC)
+    whole = b"".join((HEADER, nothing.tobytes(), planes.tobytes(), index, tail))
+    (tmp_path / "genome").write_bytes(whole)
+    begin = place - halo
     assert begin > 1 << 32
     genome = kmatch.Genome(tmp_path / "genome")
     for search in (kmatch.hamming, kmatch.edit):

@@ -21,14 +21,13 @@ import struct
 from array import array
 from collections.abc import Iterable
 from itertools import chain
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
-from kmatch.arrays import Words
 from kmatch.engine.geometry import LANES_PER_WORD, Geometry
 from kmatch.results.output import NamedHandle
-from kmatch.sequences.chunks import ChunkPlan, LetterChunk, join_records
+from kmatch.sequences.chunks import ChunkPlan, join_records
 from kmatch.sequences.records import Stretch, gathered
 
 try:
@@ -55,53 +54,6 @@ GAP = 64  # the largest k + 1 of a search for differences that the chunks serve
 NARROW_GAP = 16  # where records are short
 SHORT = 4096  # letters of such records, on average
 ROWS = 8  # a lane has a multiple of this many rows, so that kmatch 1.1 can spread it on a GPU
-
-
-class PackedWriter:
-    """Writes a packed genome from beginning to end.
-
-    handle: binary; plan: that of the chunks, whose lead is the halo; words: in a row of the planes.
-    """
-
-    def __init__(self, handle: BinaryIO | NamedHandle, plan: ChunkPlan, words: int) -> None:
-        self._handle, self._plan, self._words = handle, plan, words
-        self._chunks: list[tuple[int, int, int, int]] = []
-        self._names: list[str] = []
-        self._records = array("q")  # the position of each one's first letter, and its letters
-        self._end = handle.write(HEADER)
-
-    def add(self, chunk: LetterChunk, planes: Words, rows: int) -> None:
-        """Write a chunk as its planes, uint64[4·(rows + halo)·words]."""
-        self._chunks.append((self._end, chunk.length, rows, crc32(planes)))
-        self._handle.write(planes.data)
-        self._end += planes.nbytes
-        first, names, begins, lengths = chunk.spans
-        records = np.stack([chunk.base + begins, lengths], axis=1).astype(np.int64)
-        # Records of an earlier chunk may have grown since.
-        self._names[first:] = names
-        self._records[2 * first :] = array("q", records.tobytes())
-
-    def finish(self) -> tuple[int, int]:
-        """Write the index, which completes the file. Returns the number of (records, letters)."""
-        names = [name.encode("utf-8", "surrogateescape") for name in self._names]
-        ends = np.cumsum([0, *map(len, names)])[1:]
-        records = np.zeros((len(names), 3), "<i8")
-        if names:
-            records[:, :2], records[:, 2] = np.array(self._records).reshape(-1, 2), ends
-        length, halo, gap, _ = self._plan
-        sizes = (len(self._chunks), len(names), sum(map(len, names)))
-        tail = b"".join(
-            (
-                bytes(SPARE),
-                INDEX.pack(self._words, length, halo, gap, *sizes, 0),
-                np.array(self._chunks, "<i8").tobytes(),
-                records.tobytes(),
-                *names,
-            )
-        )
-        self._handle.write(tail)
-        self._handle.write(TAIL.pack(self._end, crc32(tail), VERSION, MAGIC))
-        return len(names), int(records[:, 1].sum())
 
 
 def write_packed(
@@ -136,7 +88,10 @@ def write_packed(
     if gap is None:
         gap = GAP if letters >= SHORT * count else NARROW_GAP
     plan = ChunkPlan(length, halo, gap, lead=halo)
-    writer, buffer = PackedWriter(handle, plan, words), np.empty(0, np.uint64)
+    chunks: list[tuple[int, int, int, int]] = []
+    names: list[str] = []
+    places = array("q")  # the position of each record's first letter, and its letters
+    end, buffer = handle.write(HEADER), np.empty(0, np.uint64)
     for chunk in join_records(chain(first, parts), plan, lanes * ROWS + LANES_PER_WORD):
         rows = -(-chunk.length // (lanes * ROWS)) * ROWS
         geometry = Geometry(words, rows, halo)
@@ -144,5 +99,28 @@ def write_packed(
             buffer = np.empty(4 * geometry.plane_words, np.uint64)
         planes = buffer[: 4 * geometry.plane_words]
         engine.pack(chunk.letters, geometry.text(planes))
-        writer.add(chunk, planes, rows)
-    return writer.finish()
+        chunks.append((end, chunk.length, rows, crc32(planes)))
+        handle.write(planes.data)
+        end += planes.nbytes
+        number, shown, begins, lengths = chunk.spans
+        # Records of an earlier chunk may have grown since.
+        names[number:] = shown
+        found = np.stack([chunk.base + begins, lengths], axis=1)
+        places[2 * number :] = array("q", found.tobytes())
+    index = _index((words, length, halo, gap), chunks, names, places)
+    handle.write(index)
+    handle.write(TAIL.pack(end, crc32(index), VERSION, MAGIC))
+    return len(names), sum(places[1::2])
+
+
+def _index(
+    layout: tuple[int, ...], chunks: list[Any], names: list[str], places: "array[int]"
+) -> bytes:
+    """The SPARE zeros and the index of a packed genome; layout: its first numbers."""
+    words = [name.encode("utf-8", "surrogateescape") for name in names]
+    sizes = list(map(len, words))
+    records = np.zeros((len(names), 3), "<i8")
+    records[:, :2], records[:, 2] = np.array(places).reshape(-1, 2), np.cumsum(sizes)
+    numbers = INDEX.pack(*layout, len(chunks), len(names), sum(sizes), 0)
+    tables = np.array(chunks, "<i8").tobytes(), records.tobytes()
+    return b"".join((bytes(SPARE), numbers, *tables, *words))
