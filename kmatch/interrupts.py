@@ -56,8 +56,7 @@ def _end(number: int, frame: FrameType | None = None) -> None:
 def held() -> Iterator[None]:
     """Call the handler of a SIGINT that comes inside the block at its end.
 
-    For C code that calls Python: what a handler raises there is lost, and what Python was to
-    answer too.
+    For calls of a C library that belong together, between which a handler may not raise.
     """
     handler = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(handler):

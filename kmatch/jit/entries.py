@@ -160,7 +160,7 @@ def example(annotation: Any) -> Any:
 
 def load(content: bytes, name: str) -> Call:
     """The function that an object defines under a name."""
-    with held():  # LLVM asks Python for symbols
+    with held():  # or what LLVM has taken over may be freed by llvmlite too
         engine = _linker()
         engine.add_object_file(binding.ObjectFileRef.from_data(content))
         engine.finalize_object()
