@@ -90,7 +90,7 @@ def test_a_genome_is_searched_where_it_lies_and_often(monkeypatch):
 def test_a_search_that_needs_more_unpacks(length, k, monkeypatch):
     records = [("r", random_letters(900)), ("s", random_letters(900, 2))]
     monkeypatch.setattr(chunks, "stored_chunks", unused)
-    layout = {"length": 500, "halo": 64, "gap": 16}
+    layout = {"length": 500, "halo": 64}  # and gaps are those of short records
     same(edit, records, layout, [records[0][1][50 : 50 + length]], k)
     layout = {"length": 4096, "halo": 64}  # for many queries, chunks are short
     same(hamming, records, layout, ["ACGTAC", "NRY"], 1, chunk_length=200)
@@ -101,7 +101,7 @@ def test_chunks_outside_of_regions_are_left_out(monkeypatch):
     records = [(f"r{number}", random_letters(length, number)) for number in range(12)]
     records.insert(5, ("repeat", "AC" * (length // 2)))
     genome = kmatch.Genome.from_records(records)
-    stored = packed(records, length=3 * length // 2, halo=64, gap=16)
+    stored = packed(records, length=3 * length // 2, halo=64)
     checked = set()
     monkeypatch.setattr(stored.file, "check", checked.add)
     regions = [("r2", 10_000, length), ("repeat", 0, length), ("r11", 0, 30_000)]

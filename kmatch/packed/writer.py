@@ -64,11 +64,10 @@ def write_packed(
     words: int = WORDS,
     length: int = LENGTH,
     halo: int | None = None,
-    gap: int | None = None,
 ) -> tuple[int, int]:
     """Write Stretches to a binary handle as a packed genome.
 
-    words: in a row; length: positions of a chunk; halo, gap: None for what suits the records.
+    words: in a row; length: positions of a chunk; halo: None for what suits the records.
     Returns (records, letters) written.
     """
     from kmatch.engine.cpu.engine import CpuEngine
@@ -85,8 +84,7 @@ def write_packed(
         count += len(part.names)
     if halo is None:
         halo = min(letters, enough) // lanes // HALO_SHARE // HALO_STEP * HALO_STEP
-    if gap is None:
-        gap = GAP if letters >= SHORT * count else NARROW_GAP
+    gap = GAP if letters >= SHORT * count else NARROW_GAP
     plan = ChunkPlan(length, halo, gap, lead=halo)
     chunks: list[tuple[int, int, int, int]] = []
     names: list[str] = []
