@@ -118,7 +118,7 @@ class Chunking(NamedTuple):
 
     plan: ChunkPlan
     engine: Engine
-    words: int | None = None
+    words: int | None
 
     def chunks(
         self, genome: Genome, hear: Progress | None = None, narrow: Regions | None = None

@@ -66,7 +66,7 @@ class WindowSearch(Search[HitBatch]):
         self._scanner, self._longest = Scanner(engine), int(panel.lengths.max())
         queries = 1 if self._scans.many else len(panel.lengths)
         plan = plan_chunks(self._longest, k, queries, engine.layout)
-        self._chunking = Chunking(plan, engine)
+        self._chunking = Chunking(plan, engine, engine.layout.words)
 
     @cached_property
     def _queries(self) -> list[tuple[Longs, int, QueryArrays]]:
