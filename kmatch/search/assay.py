@@ -6,15 +6,14 @@ closest site of each of its oligos is looked for.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bools, Floats, Ints, Longs, bounds_of, gather
+from kmatch.arrays import Floats, Ints, Longs, bounds_of, gather
 from kmatch.errors import APART, check_choice
 from kmatch.genome import Genome, Genomes
-from kmatch.results.batches import SEEN, AssayBatch, HitBatch
+from kmatch.results.batches import SEEN, AssayBatch, HitBatch, ProductBatch, joined, no_hits
 from kmatch.results.melting import SALTS, Salts, codes_of, melting_temperatures
 from kmatch.results.table import Hits
 from kmatch.search.alignments import with_alignments
@@ -27,8 +26,6 @@ from kmatch.sequences.primer_pairs import PrimerPairs
 from kmatch.sequences.records import Stretch
 
 ROLES = 3
-# The columns of a site, -1 where there is none.
-SITE = ("oligo", "record", "start", "end", "minus", "distance")
 
 
 class AssayOptions(NamedTuple):
@@ -44,27 +41,11 @@ class AssayOptions(NamedTuple):
 OPTIONS = AssayOptions()
 
 
-class _Nearest:
-    """A table whose rows are -1, or what came for each with the fewest differences, the first of
+def _first_of_each(number: Longs, differences: Longs | Ints) -> Longs:
+    """Of the rows that have a number in common the one with the fewest differences, the first of
     these."""
-
-    def __init__(self, rows: int, columns: int) -> None:
-        self.rows = np.full((rows, columns), -1)
-        self._keys, self._count = np.full(rows, np.iinfo(np.int64).max), 0
-
-    def add(self, row: Longs, differences: Longs | Ints, columns: list[Any]) -> None:
-        """Take columns, an array each, for rows by number."""
-        keys = (differences.astype(np.int64) << 40) + np.arange(self._count, self._count + len(row))
-        np.minimum.at(self._keys, row, keys)
-        kept = np.flatnonzero(self._keys[row] == keys)
-        self.rows[row[kept]] = np.stack([column[kept] for column in columns], axis=1)
-        self._count += len(row)
-
-
-def _columns(sites: HitBatch) -> list[Any]:
-    """The columns of a SITE."""
-    place = sites.pattern, sites.record, sites.start, sites.end
-    return [*place, sites.minus, sites.distance]
+    order = np.lexsort((differences, number))
+    return order[np.flatnonzero(np.diff(number[order], prepend=-1))]
 
 
 class AssaySearch:
@@ -118,94 +99,92 @@ class AssaySearch:
 
     def _batch(self, window: Window) -> AssayBatch:
         """The rows of the genomes of a Window."""
-        units, assays = len(window.names), len(self._pairs)
-        products, names = self._products(window)
-        amplifies = products[:, 0] >= 0
-        place, sites = np.split(products, [3], axis=1)
-        sites = sites.reshape(-1, len(SITE))
-        sites[sites[:, 0] < 0] = -1
-        if not amplifies.all():
-            near = self._approach(window, ~amplifies.reshape(units, assays))
-            sites = np.where(np.repeat(amplifies, ROLES)[:, None], sites, near)
-        record, start, end = place.T
-        distance_3p, tm, positions = self._compare(window, sites, amplifies)
+        units, assays, names = len(window.names), len(self._pairs), {-1: ""}
+        place, sites = np.full((3, units * assays), -1), no_hits()
+        if found := self._products(window):
+            products = self._nearest(window, joined(found))
+            names |= products.names
+            row = self._slots(window, products.forward) // ROLES
+            place[:, row] = products.record, products.start, products.end
+            sites = joined([products.forward, products.reverse])
+            if probe := products.probe:
+                sites = joined([sites, probe.picked(np.flatnonzero(probe.pattern >= 0))])
+        amplifies = place[0] >= 0
+        missing = ~amplifies.reshape(units, assays)
+        near = closest(window, self._best, missing[:, self._pairs.pair], self._find)
+        near = near.picked(_first_of_each(self._slots(window, near), near.distance))
+        distance, distance_3p, tm, positions = self._compare(window, sites, near)
         genome, assay = np.divmod(np.arange(units * assays), assays)
+        record, start, end = place
         return AssayBatch(
             record,
             start,
             end,
-            {-1: ""} | names,
+            names,
             units=window.names,
             genome=genome,
             assay=assay,
             amplifies=amplifies,
-            distance=sites[:, -1].reshape(-1, ROLES),
+            distance=distance.reshape(-1, ROLES),
             distance_3p=distance_3p.reshape(-1, ROLES),
             tm=tm.reshape(-1, ROLES),
             positions=positions,
         )
 
-    def _products(self, window: Window) -> tuple[Longs, dict[int, str]]:
-        """The product of each assay and genome, -1 where none amplifies: record, start and end, and
-        the SITE of each oligo; and the names of records."""
-        pairs, names = self._pairs, dict[int, str]()
-        found = _Nearest(len(window.names) * len(pairs), 3 + ROLES * len(SITE))
+    def _slots(self, window: Window, sites: HitBatch) -> Longs:
+        """What sites are of, by number: a genome, an assay and the role of an oligo."""
+        pairs = self._pairs
+        row = window.units(sites.record) * len(pairs) + pairs.pair[sites.pattern]
+        return ROLES * row + pairs.role[sites.pattern]
+
+    def _products(self, window: Window) -> list[ProductBatch]:
+        """The closest products of assays in genomes, out of each batch of products."""
         sites = begin_search(self._query, window.genomes(self._genomes.circular), self._run)
         if window.unit is None:
             sites.progress.tell = self.progress.hear
-        for batch in products_of(sites.everywhere(), sites.genomes, pairs, self._pcr):
-            row = window.units(batch.record) * len(pairs) + pairs.pair[batch.forward.pattern]
-            columns: list[Any] = [batch.record, batch.start, batch.end]
-            total, none = np.zeros_like(row), replace(batch.forward, pattern=np.full_like(row, -1))
-            for each in (batch.forward, batch.reverse, batch.probe or none):
-                columns += _columns(each)
-                total += np.where(each.pattern < 0, 0, each.distance)
-            found.add(row, total, columns)
-            names |= batch.names
+        products = products_of(sites.everywhere(), sites.genomes, self._pairs, self._pcr)
+        found = [self._nearest(window, batch) for batch in products]
         if window.unit is None:
             self.progress.join(sites.progress)
-        return found.rows, names
+        return found
 
-    def _approach(self, window: Window, missing: Bools) -> Longs:
-        """The SITE of each oligo, by role, of the assays that are missing in genomes."""
-        pairs, found = self._pairs, _Nearest(missing.size * ROLES, len(SITE))
-        hits = closest(window, self._best, missing[:, pairs.pair], self._find)
-        row = window.units(hits.record) * len(pairs) + pairs.pair[hits.pattern]
-        row = ROLES * row + pairs.role[hits.pattern]
-        found.add(row, hits.distance, _columns(hits))
-        return found.rows
+    def _nearest(self, window: Window, products: ProductBatch) -> ProductBatch:
+        """The closest product of each assay and genome."""
+        total = products.forward.distance + products.reverse.distance
+        if probe := products.probe:
+            total += np.where(probe.pattern < 0, 0, probe.distance)
+        return products.picked(_first_of_each(self._slots(window, products.forward), total))
 
     def _find(self, window: Window, query: Query) -> Iterable[HitBatch]:
         genomes = window.genomes(self._genomes.circular)
         return begin_search(query._replace(problem="edit"), genomes, self._run).everywhere()
 
     def _compare(
-        self, window: Window, sites: Longs, amplifies: Bools
-    ) -> tuple[Longs, Floats, Longs]:
-        """The differences in the last letters and the melting temperatures of sites, and what those
-        of products have at each letter of their oligos, as AssayBatches have them."""
-        oligo, of_product = sites[:, 0], np.repeat(amplifies, ROLES)
-        exact = (oligo >= 0) & (sites[:, -1] == 0) & self._plain[oligo]
-        last, tm = np.where(exact, 0, -1), np.where(exact, self._own[oligo], np.nan)
-        oligos = self._pairs.primers
-        counts = np.bincount(oligo[exact & of_product], minlength=len(oligos))
+        self, window: Window, of_products: HitBatch, near: HitBatch
+    ) -> tuple[Longs, Longs, Floats, Longs]:
+        """The differences of sites, in all and in their last letters, and melting temperatures, by
+        slot; and what sites of products have at each letter of their oligos (see AssayBatch)."""
+        oligos, slots = self._pairs.primers, ROLES * len(window.names) * len(self._pairs)
+        (distance, last), tm = np.full((2, slots), -1), np.full(slots, np.nan)
         codes = codes_of(oligos.masks)
         positions = np.zeros((len(codes), len(SEEN)), np.int64)
-        positions[np.arange(len(codes)), codes] = np.repeat(counts, oligos.lengths)
-        for query, these in ((self._query, of_product), (self._best, ~of_product)):
-            rows = np.flatnonzero((oligo >= 0) & ~exact & these)
+        for query, sites in ((self._query, of_products), (self._best, near)):
+            slot, oligo = self._slots(window, sites), sites.pattern
+            exact = (sites.distance == 0) & self._plain[oligo]
+            distance[slot], last[slot], tm[slot] = sites.distance, 0, self._own[oligo]
+            if sites is of_products:
+                counts = np.bincount(oligo[exact], minlength=len(oligos))
+                positions[np.arange(len(codes)), codes] = np.repeat(counts, oligos.lengths)
+            rows = np.flatnonzero(~exact)
             if not len(rows):
                 continue
-            pattern, record, start, end, minus, distance = sites[rows].T
-            kinds = pattern.astype(np.int32), distance.astype(np.int32), minus.astype(np.uint8)
-            hits = HitBatch(record, start, end, {}, *kinds)
             genomes = window.genomes(self._genomes.circular)
-            (hits,) = with_alignments([hits], query, genomes, self._run.threads)
-            last[rows] = Hits.differences_3p.values([hits], self._table)
-            tm[rows] = self._temperatures(hits)
-            if query is self._query:
+            (hits,) = with_alignments([sites.picked(rows)], query, genomes, self._run.threads)
+            last[slot[rows]] = Hits.differences_3p.values([hits], self._table)
+            tm[slot[rows]] = self._temperatures(hits)
+            if sites is of_products:
                 np.add.at(positions, self._seen(hits), 1)
-        return last, tm, positions
+        return distance, last, tm, positions
 
     def _temperatures(self, hits: HitBatch) -> Floats:
         """Melting temperatures of sites, NaN where letters were skipped. An oligo's letter that
