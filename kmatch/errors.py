@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from importlib import import_module
 from operator import index
 from typing import Any
 
@@ -95,6 +96,18 @@ def hearing() -> Iterator[list[KmatchWarning]]:
         yield heard
     finally:
         _heard.reset(token)
+
+
+def needed(module: str, asker: str, name: str = "") -> Any:
+    """A module that not everybody has; asker: what needs it, name: as its authors spell it. Raises
+    OutputError where it is missing."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise OutputError(
+            f"{asker} needs {name or package}; install it with: pip install {package}"
+        ) from error
 
 
 def check_choice(what: str, value: Any, choices: tuple[str, ...]) -> None:

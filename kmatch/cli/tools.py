@@ -124,14 +124,17 @@ def plot(given: Given) -> None:
         )
     import logging
 
-    from kmatch.pictures import load_figure, write_figure
+    from kmatch.pictures import load_figure, saved
 
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it warns where there is no home
     load_figure("kmatch plot")  # now, not after a long table
     from kmatch.pictures.tables import read_table
+    from kmatch.results.output import open_output
 
     table = read_table(given.table, given.genome, given.pattern)
-    write_figure(table.draw(given.records), output, form)
+    picture = saved(table.draw(given.records), form)
+    with open_output(output) as handle:
+        handle.write(picture)
 
 
 @command(

@@ -5,12 +5,11 @@ numbers in them.
 """
 
 import io
-import os
 import warnings
 from functools import partial
 from typing import Any
 
-from kmatch.errors import OutputError, shown
+from kmatch.errors import needed, shown
 
 FORMATS = ("png", "svg", "pdf")
 WIDTH = 9.0  # inches
@@ -39,13 +38,7 @@ STYLE = {
 
 def load_figure(asker: str = "a picture") -> Any:
     """Matplotlib's class Figure; asker: what needs it. Raises OutputError where it is missing."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise OutputError(
-            f"{asker} needs Matplotlib; install it with: pip install matplotlib"
-        ) from error
-    return Figure
+    return needed("matplotlib.figure", asker, "Matplotlib").Figure
 
 
 def new_figure(height: float, title: str = "") -> Any:
@@ -74,14 +67,6 @@ def saved(figure: Any, form: str, dots: int = _DOTS) -> bytes:
         warnings.filterwarnings("ignore", "Glyph .* missing from")  # a box stands for the letter
         figure.savefig(handle, format=form, dpi=dots, metadata=_NO_DATE[form])
     return handle.getvalue()
-
-
-def write_figure(figure: Any, path: str | os.PathLike[str], form: str) -> None:
-    """Write a Figure to a path, whole or not at all, or for `-` to standard output."""
-    from kmatch.results.output import open_output
-
-    with open_output(path) as file:
-        file.write(saved(figure, form))
 
 
 def label(name: str, longest: int = LONGEST) -> str:

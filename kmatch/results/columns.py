@@ -6,7 +6,6 @@ from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from importlib import import_module
 from importlib.util import find_spec
 from math import inf
 from types import SimpleNamespace
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmatch.arrays import Longs, bounds_of, ranked
-from kmatch.errors import InputError, OutputError, counted, shown
+from kmatch.errors import InputError, OutputError, counted, needed, shown
 from kmatch.results.batches import Batch, SomeBatch, taken
 from kmatch.results.lines import Cells, Named, Names, Spelt, number_word, words_in
 
@@ -30,19 +29,17 @@ CELL = 24  # characters of a name there
 
 Row = TypeVar("Row")
 Kind = TypeVar("Kind", bound=np.generic)
-Made = TypeVar("Made")
 named_row: Any = cache(namedtuple)  # of fields that no type checker can know
 
 
-def once(make: Callable[[Any, Any], Made]) -> Callable[[Any, Any], Made]:
+def once(make: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """A function of a batch and its table, which keep what it made of the last batch."""
 
-    def made(batch: Batch, table: Any) -> Made:
-        last = table.kept.get(make.__name__)
-        if last is None or last[0] is not batch:
-            last = table.kept[make.__name__] = batch, make(batch, table)
-        found: Made = last[1]
-        return found
+    def made(batch: Batch, table: Any) -> Any:
+        last, _ = table.kept.get(make.__name__, (None, None))
+        if last is not batch:
+            table.kept[make.__name__] = batch, make(batch, table)
+        return table.kept[make.__name__][1]
 
     return made
 
@@ -299,11 +296,11 @@ class Table(Generic[SomeBatch, Row]):
 
     def to_dataframe(self) -> Any:
         """The columns as a pandas.DataFrame. Raises OutputError where pandas is not installed."""
-        return _imported("pandas", "to_dataframe()").DataFrame(self._series())
+        return needed("pandas", "to_dataframe()").DataFrame(self._series())
 
     def to_polars(self) -> Any:
         """The columns as a polars.DataFrame. Raises OutputError where polars is not installed."""
-        return _imported("polars", "to_polars()").DataFrame(self._series(as_lists="OU"))
+        return needed("polars", "to_polars()").DataFrame(self._series(as_lists="OU"))
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The columns as a stream of Arrow, which Polars, DuckDB and others read.
@@ -312,9 +309,9 @@ class Table(Generic[SomeBatch, Row]):
         """
         columns = self._series(as_lists="OU")
         if find_spec("pyarrow"):
-            table = import_module("pyarrow").table(columns)
+            table = needed("pyarrow", "a stream of Arrow").table(columns)
             return table.__arrow_c_stream__(requested_schema)
-        arrow = _imported("nanoarrow", "a stream of Arrow")
+        arrow = needed("nanoarrow", "a stream of Arrow")
         kinds = {
             name: getattr(arrow, "string" if isinstance(values, list) else values.dtype.name)()
             for name, values in columns.items()
@@ -359,16 +356,6 @@ def opened(target: Any) -> Iterator[Any]:
 def write_line(handle: Any, cells: Iterable[Any]) -> None:
     """Write one line of TSV to a binary handle."""
     handle.write(("\t".join(map(str, cells)) + "\n").encode("utf-8", "surrogateescape"))
-
-
-def _imported(package: str, wanted: str) -> Any:
-    """A package that only one output needs."""
-    try:
-        return import_module(package)
-    except ImportError as error:
-        raise OutputError(
-            f"{wanted} needs {package}; install it with: pip install {package}"
-        ) from error
 
 
 def _cell(value: Any) -> str:

@@ -278,20 +278,17 @@ class ViewWriter(Writer):
         super().__init__(handle, table)
 
     def fields(self, batch: HitBatch) -> Fields:
-        return [("", words_of("".join(f"{line}\n" for line in each) for each in self._hits(batch)))]
-
-    def _hits(self, batch: HitBatch) -> Iterator[Iterator[str]]:
-        """The lines of each hit but the last, which is empty."""
         columns = (batch.record, batch.start, batch.end, batch.minus, batch.pattern, batch.distance)
         words = [texts.words() for texts in batch.aligned]
         hits = zip(*(each.tolist() for each in columns), strict=True)
-        around = flanks(batch, self.table, AROUND)
-        for each in zip(hits, *words, around, strict=True):
-            yield self._lines(batch, *each)
+        rows = zip(hits, *words, flanks(batch, self.table, AROUND), strict=True)
+        lines = (self._lines(batch, *row) for row in rows)
+        return [("", words_of("".join(f"{line}\n" for line in each) for each in lines))]
 
     def _lines(
         self, batch: HitBatch, hit: tuple[int, ...], ops: str, text: str, beside: tuple[str, str]
     ) -> Iterator[str]:
+        """The lines of a hit but the last, which is empty."""
         record, start, end, minus, pattern, distance = hit
         genome = "" if batch.origin.name is None else f"{batch.origin.name} "
         where = f"{genome}{batch.names[record]}:{start}-{end} {'-' if minus else '+'}"
