@@ -81,28 +81,9 @@ class Strip(NamedTuple):
     bits: int
 
 
-class Borders(NamedTuple):
-    """The indices of pairs of deltas, one a column: those that enter a strip at its top, those that
-    leave it, and those that are gathered at the rows of interest."""
-
-    source: int
-    target: int
-    found: int
-
-
 @inlined
 def _strip_size(height):
     return MASKS + height * (WORDS + PAIR + ROW)
-
-
-@kernel
-def _settle(tile):
-    """Raise the bounds of a tile; see `kmatch.engine.cpu.primer.settle`."""
-    end = 0
-    for lane in range(LANES):
-        end = max(end, lane + tile.bounds[lane])
-        least = min(end - lane, tile.limits[lane] + 1)
-        tile.bounds[lane] = max(tile.bounds[lane], least)
 
 
 @kernel
@@ -228,7 +209,12 @@ def _sweep(state, strip, rows, top, bottom, source, target, offsets):
 
 @kernel
 def _gather(state, strip, rows, borders, offsets):
-    """Take a strip over the columns; writes the lanes below k at their rows to `found`."""
+    """Take a strip over the columns; writes the lanes below k at their rows to `found`.
+
+    borders: the indices of pairs of deltas, one a column: those that enter a strip at its top,
+    those that leave it, and those that are gathered at the rows of interest, (source, target,
+    found).
+    """
     source, target, found = borders
     _start_counters(state, strip)
     _clear(state, found, 2 * len(offsets))
@@ -274,7 +260,6 @@ def _raise(state, strip, rows, borders, offsets, tile):
                     lane = 64 * word + lowest(left)
                     left &= left - ONE
                     tile.bounds[lane] = min(strip.top + row + 1, tile.limits[lane]) + 1
-    _settle(tile)
 
 
 @inlined
@@ -305,8 +290,7 @@ def _take(state, strip, rows, borders, offsets, tile):
         return (ALIVE if alive else 0) | SWAPPED
     _raise(state, strip, rows, borders, offsets, tile)
     if not alive:
-        # Lanes that `_settle` raised may not be alive below; the next strip shows it.
-        for lane in range(LANES):
+        for lane in range(LANES):  # raised beyond the strip, so that they are below k at its end
             alive |= bottom < tile.bounds[lane] <= tile.limits[lane]
     return (ALIVE if alive else 0) | RAISED | SWAPPED
 
@@ -403,7 +387,7 @@ def _descend(state, aimed, marks, rows, offsets, tile, watch):
         if number and not joined:
             _clear(cells, source, 2 * len(offsets))
         copy(cells, at + FOOT, LEFT, bits)
-        flags = _take(cells, strip, rows, Borders(source, target, found), offsets, tile)
+        flags = _take(cells, strip, rows, (source, target, found), offsets, tile)
         watch[2] += LANES * height * len(offsets)
         if flags & SWAPPED:
             source, target = target, source
