@@ -63,13 +63,6 @@ def encode(position: Any, query: Any, distance: Any, queries: int, factor: int) 
     return (position * queries + query) * factor + distance
 
 
-def decode(code: Any, queries: int, factor: int) -> Any:
-    """(position, query, distance) of a hit code; other arguments as for `encode`."""
-    rest = code // factor
-    position = rest // queries
-    return position, rest - position * queries, code - rest * factor
-
-
 class Coding(NamedTuple):
     """How hits of `queries` queries within k are encoded, for arrays of codes."""
 
@@ -82,4 +75,6 @@ class Coding(NamedTuple):
 
     def decode(self, codes: Longs) -> tuple[Longs, Longs, Longs]:
         """(position, query, distance) of hit codes, int64[n] each."""
-        return decode(codes, self.queries, self.k + 1)
+        rest = codes // (self.k + 1)
+        position = rest // self.queries
+        return position, rest - position * self.queries, codes - rest * (self.k + 1)

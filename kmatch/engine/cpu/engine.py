@@ -17,7 +17,6 @@ from kmatch.engine.types import Pams, Starts, View
 from kmatch.engine.workers import Kernel, spans, stretches, tiles
 from kmatch.jit.entries import entry
 
-unite = entry("kmatch.engine.cpu.pack:unite", tuple[Words, int, Bytes])
 scan = entry("kmatch.engine.cpu.hamming:scan", tuple[Longs, Text, QueryArrays, int, HitBuffer])
 scan_lookup = entry(
     "kmatch.engine.cpu.lookup:scan_lookup",
@@ -55,8 +54,13 @@ class CpuEngine(Engine):
         if not len(masks):
             return text
         united = self.planes((4 + len(masks)) * text.plane_words + SPARE)
-        united[: 4 * text.plane_words] = text.planes[: 4 * text.plane_words]
-        unite(united, text.plane_words, masks)
+        planes = united[:-SPARE].reshape(-1, text.plane_words)
+        planes[:4] = text.planes[: planes[:4].size].reshape(4, -1)
+        for plane, mask in zip(planes[4:], masks.tolist(), strict=True):
+            plane[:] = 0
+            for base in range(4):
+                if mask >> base & 1:
+                    plane |= planes[base]
         return text._replace(planes=united)
 
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:

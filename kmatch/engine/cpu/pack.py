@@ -74,17 +74,3 @@ def add_sets(letters, places, text):
                 bit = np.uint64(letters[place] >> plane & 1) << np.uint64(lane % 64)
                 planes[plane * plane_words + at + lane // 64] |= bit
             lane, at = lane - 1, at + rows * words
-
-
-@kernel
-def unite(planes, plane_words, masks):
-    """Fill the planes of IUPAC letters.
-
-    masks: uint8[x], the bases of planes 4 … 4+x−1; planes: uint64[≥ (4+x)·plane_words].
-    """
-    for x in range(len(masks)):
-        union = planes[(4 + x) * plane_words : (5 + x) * plane_words]
-        union[:] = np.uint64(0)
-        for base in range(4):
-            if masks[x] >> base & 1:
-                union |= planes[base * plane_words : (base + 1) * plane_words]

@@ -204,21 +204,8 @@ def word_at(row, at):
     return row[w] >> shift | row[w + 1] << ONE << (np.uint64(63) - shift)
 
 
-def _unary(operation):
-    """A function of a vector: operation(builder, vector) gives another."""
-
-    @intrinsic
-    def operate(typingctx, value):
-        def build(context, builder, signature, arguments):
-            return operation(builder, *arguments)
-
-        return value(value), build
-
-    return operate
-
-
 def _binary(operation):
-    """The same of two vectors."""
+    """A function of two vectors: operation(builder, left, right) gives another."""
 
     @intrinsic
     def operate(typingctx, left, right):
@@ -265,18 +252,23 @@ def _chosen(sign):
     )
 
 
-def _count_zeros(builder, vector):
-    kind = ir.FunctionType(vector.type, [vector.type, _UNDEFINED.type])
-    name = f"llvm.cttz.v{vector.type.count}i64"
-    return builder.call(
-        cgutils.get_or_insert_function(builder.module, kind, name), [vector, _UNDEFINED]
-    )
-
-
 plus, minus = _binary(ir.IRBuilder.add), _binary(ir.IRBuilder.sub)
 up, down = _binary(ir.IRBuilder.shl), _binary(ir.IRBuilder.lshr)  # by fewer than 64 bits
 larger, smaller = _binary(_chosen(">")), _binary(_chosen("<"))
-trailing_zeros = _unary(_count_zeros)  # of each word, of which none may be zero
+
+
+@intrinsic
+def trailing_zeros(typingctx, value):
+    """Those of each word of a vector, of which none may be zero."""
+
+    def build(context, builder, signature, arguments):
+        vector = arguments[0].type
+        kind = ir.FunctionType(vector, [vector, _UNDEFINED.type])
+        name = f"llvm.cttz.v{vector.count}i64"
+        function = cgutils.get_or_insert_function(builder.module, kind, name)
+        return builder.call(function, [arguments[0], _UNDEFINED])
+
+    return value(value), build
 
 
 @intrinsic
