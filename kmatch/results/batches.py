@@ -75,37 +75,29 @@ class Batch:
 SomeBatch = TypeVar("SomeBatch", bound=Batch)
 
 
-class Made(NamedTuple):
-    """What n hits are made by.
-
-    variants: the alleles, `chrom:pos:ref:alt`, comma separated, empty for hits of the reference;
-    af: float64[n], the smallest of their frequencies; samples: who may carry them; distance:
-    float64[n], the reference's there, NaN where it is more than k.
-    """
-
-    variants: Objects
-    af: Floats
-    samples: Objects
-    distance: Floats
-
-
 @dataclass(frozen=True)
 class HitBatch(Batch):
     """Hits, n rows, sorted by record, start, end, strand and pattern; those that have these in
     common, as beside PAMs of several lengths, by their anchors.
 
     pattern: int32, the pattern's number; distance: int32; minus: uint8, 1 for the strand `-`;
-    columns: the alignments, None where nobody asked for them; made: None without variants; cfd,
-    mit: scores, float64, NaN where undefined, None where nobody asked for them.
+    columns: the alignments; cfd, mit: scores, float64, NaN where undefined; variants: the alleles
+    that make a hit, `chrom:pos:ref:alt`, comma separated, empty for hits of the reference; af:
+    float64, the smallest of their frequencies; samples: who may carry them; reference_distance:
+    float64, the reference's there, NaN where it is more than k. They are None where nobody asked
+    for them.
     """
 
     pattern: Ints
     distance: Ints
     minus: Bytes
     columns: Columns | None = None
-    made: Made | None = None
     cfd: Floats | None = None
     mit: Floats | None = None
+    variants: Objects | None = None
+    af: Floats | None = None
+    samples: Objects | None = None
+    reference_distance: Floats | None = None
 
     @property
     def aligned(self) -> Columns:
@@ -294,8 +286,8 @@ def take_rows(value: Any, rows: Longs | slice) -> Any:
         return take_texts(value, rows)
     if isinstance(value, Batch):
         return value.picked(rows)
-    if isinstance(value, Columns | Made):
-        return type(value)(*(take_rows(each, rows) for each in value))
+    if isinstance(value, Columns):
+        return Columns(*(take_rows(each, rows) for each in value))
     return None if value is None else value[rows]
 
 
@@ -309,6 +301,6 @@ def join_rows(values: Sequence[Any]) -> Any:
         return Texts(bounds, np.concatenate([each.letters for each in values]))
     if isinstance(first, Batch):
         return joined(values)
-    if isinstance(first, Columns | Made):
-        return type(first)(*map(join_rows, zip(*values, strict=True)))
+    if isinstance(first, Columns):
+        return Columns(*map(join_rows, zip(*values, strict=True)))
     return np.concatenate(values)

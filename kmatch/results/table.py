@@ -176,10 +176,10 @@ class Hits(Placed[HitBatch, Hit]):
     flank_3p = Column(np.object_, lambda batch, hits: _flanks(batch, hits)[1])
     cfd = Column(np.float64, lambda batch, _: batch.cfd, "g")
     mit = Column(np.float64, lambda batch, _: batch.mit, "g")
-    variants = Column(np.object_, lambda batch, _: words_of(batch.made.variants))
-    af = Column(np.float64, lambda batch, _: batch.made.af, "g")
-    samples = Column(np.object_, lambda batch, _: words_of(batch.made.samples))
-    reference_distance = Column(np.float64, lambda batch, _: batch.made.distance, ".0f")
+    variants = Column(np.object_, lambda batch, _: words_of(batch.variants))
+    af = Column(np.float64, lambda batch, _: batch.af, "g")
+    samples = Column(np.object_, lambda batch, _: words_of(batch.samples))
+    reference_distance = Column(np.float64, lambda batch, _: batch.reference_distance, ".0f")
 
     # Whether they are in the genome's order; of lines for eyes the characters, and whether
     # differences have a colour; letters(genome, record, start, end), by number and in order.

@@ -24,7 +24,7 @@ from kmatch.engine.ways import try_lookup
 from kmatch.errors import InputError, warn
 from kmatch.genome import Genome, Genomes
 from kmatch.published.registry import ENGINE
-from kmatch.results.batches import HitBatch, Made, joined, no_hits
+from kmatch.results.batches import HitBatch, joined, no_hits
 from kmatch.results.output import open_output
 from kmatch.search.chunks import NO_LETTERS
 from kmatch.search.haplotypes import Windows, haplotypes_of
@@ -117,7 +117,7 @@ class VariantSearch:
                         listed += 1
                 batch = joined(parts)
                 # In one place those with fewer alleles come first, then those with earlier ones.
-                alleles = batch.made.variants if batch.made else ()
+                alleles = () if batch.variants is None else batch.variants
                 commas = np.array([each.count(",") for each in alleles], np.int64)
                 order = order_of(batch.start, batch.end, batch.minus, batch.pattern, commas)
                 names = {number: record.name}
@@ -221,15 +221,18 @@ class VariantSearch:
         rows = rows[order]
         names = {row: block.name(row) for row in distinct(rows.reshape(-1)).tolist()}
         alleles = [[names[each] for each in row if each >= 0] for row in rows.tolist()]
-        made = Made(
-            _objects(map(",".join, alleles)),
-            np.where(rows < 0, np.inf, block.af[rows]).min(axis=1, initial=np.inf),
-            _objects(carriers(each.tobytes()) for each in copies),
-            np.where(there < 0, np.nan, there)[closer][order],
-        )
         start, end = places[order, :2].T + block.part.start
-        place = {"record": 0 * start, "start": start, "end": end, "names": {0: block.record}}
-        return replace(hits.picked(order), made=made, **place)
+        return replace(
+            hits.picked(order),
+            record=0 * start,
+            start=start,
+            end=end,
+            names={0: block.record},
+            variants=_objects(map(",".join, alleles)),
+            af=np.where(rows < 0, np.inf, block.af[rows]).min(axis=1, initial=np.inf),
+            samples=_objects(carriers(each.tobytes()) for each in copies),
+            reference_distance=np.where(there < 0, np.nan, there)[closer][order],
+        )
 
     def _distances(self, letters: Bytes, hits: HitBatch, places: Longs) -> Longs:
         """The smallest distance of the reference's hits whose 3′ ends, beside a PAM before them
@@ -301,7 +304,8 @@ def _of_reference(batch: HitBatch) -> HitBatch:
     """A batch of hits that no allele makes."""
     none = np.full(len(batch), "", object)
     unknown = np.full(len(batch), np.nan)
-    return replace(batch, made=Made(none, unknown, none, batch.distance.astype(np.float64)))
+    distance = batch.distance.astype(np.float64)
+    return replace(batch, variants=none, af=unknown, samples=none, reference_distance=distance)
 
 
 def _objects(words: Iterable[str]) -> Objects:
