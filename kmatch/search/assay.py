@@ -91,7 +91,7 @@ class AssaySearch:
             if not apart and (genome.expected_letters or WINDOW) >= WINDOW:
                 yield name, genome
                 continue
-            records = noted_records(genome.parts(progress.hear), progress)
+            records = noted_records(genome.parts(progress.hear), progress.add)
             if apart:
                 yield from ((record.names[0], [record]) for record in records)
             else:

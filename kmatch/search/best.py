@@ -22,7 +22,7 @@ from kmatch.search.edit import EditSearch
 from kmatch.search.panel import warn_of_missing
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
-from kmatch.search.search import Progress, Search
+from kmatch.search.search import Search
 from kmatch.sequences.chunks import Spans
 from kmatch.sequences.circles import Circular
 from kmatch.sequences.records import Stretch, stretch_of, whole_stretches
@@ -85,7 +85,7 @@ class BestSearch(Search[HitBatch]):
             genomes = part.genomes(self.genomes.circular)
             return EditSearch(asked, genomes, run, engine=self.engine).everywhere()
 
-        records = noted_records(self.parts(genome), self.progress, self.regions)
+        records = noted_records(self.parts(genome), self.note)
         for window in windows((record.names[0], [record]) for record in records):
             apart = np.ones((len(window.names), len(patterns)), bool)
             batch = closest(window, self._query, apart, find)
@@ -104,15 +104,12 @@ class BestSearch(Search[HitBatch]):
 
 
 def noted_records(
-    stretches: Iterable[Stretch], progress: Progress, regions: Regions | None = None
+    stretches: Iterable[Stretch], note: Callable[[Spans], object]
 ) -> Iterator[Stretch]:
-    """Yield a Stretch of each whole record of a genome; progress and regions take note of them."""
+    """Yield a Stretch of each whole record of a genome, which is noted before."""
     first = 0
     for stretch in whole_stretches(stretches):
-        spans = Spans(first, stretch.names, np.zeros_like(stretch.lengths), stretch.lengths)
-        progress.add(spans)
-        if regions:
-            regions.meet(spans)
+        note(Spans(first, stretch.names, np.zeros_like(stretch.lengths), stretch.lengths))
         yield from (stretch_of(*record) for record in stretch.each())
         first += len(stretch.names)
 

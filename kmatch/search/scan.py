@@ -7,7 +7,7 @@ cut beforehand. So memory is bounded, and a text is scanned at most twice where 
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -48,16 +48,10 @@ class Scanner:
         start(chunk, capacity) starts an engine's scan of a chunk.
         """
         queues = self._engine.queues
-        parts = (part for chunk in chunks for part in self._parts(chunk))
-        return self._in_turn(parts, start, AHEAD if queues == 1 else DEEP * queues)
-
-    def _in_turn(
-        self, parts: Iterable[Any], start: Start, ahead: int
-    ) -> Generator[tuple[Any, Longs]]:
-        """The same of parts of chunks, of which `ahead` are scanned beside the one reported."""
+        ahead = AHEAD if queues == 1 else DEEP * queues
         pending: deque[tuple[Any, Scan]] = deque()
         try:
-            for part in parts:
+            for part in chain.from_iterable(map(self._parts, chunks)):
                 pending.append((part, start(part, self._capacity)))
                 if len(pending) > ahead:
                     yield from self._finish(*pending.popleft(), start)
@@ -87,7 +81,7 @@ class Scanner:
             yield from self._finish(chunk, start(chunk, 2 * (len(found.codes) + found.lost)), start)
         else:
             del found
-            yield from self._in_turn(self._parts(chunk, 2), start, AHEAD)
+            yield from self.scan(self._parts(chunk, 2), start)
 
 
 def ahead(batches: Generator[HitBatch], threads: int) -> Iterator[HitBatch]:

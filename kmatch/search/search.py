@@ -141,10 +141,14 @@ class Search(Generic[SomeBatch]):
             if circles is not None:
                 size = sizes_of(np.arange(len(spans.lengths)) + spans.first, circles.lengths)
                 spans = spans._replace(lengths=np.minimum(spans.lengths, size))
-            self.progress.add(spans)
-            if self.regions:
-                self.regions.meet(spans)
+            self.note(spans)
             yield chunk
+
+    def note(self, spans: Spans) -> None:
+        """Take note of records."""
+        self.progress.add(spans)
+        if self.regions:
+            self.regions.meet(spans)
 
 
 def begin_search(
