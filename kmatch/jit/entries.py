@@ -124,8 +124,8 @@ def spell(value: Any, words: list[int], kinds: list[Any]) -> str:
         if not (value.flags.c_contiguous and value.flags.aligned):
             raise Unfit("an array whose items are not side by side")
         kinds.append(value.dtype)
-        words.append(value.ctypes.data)
-        words += value.shape
+        # Numba's array: who owns it, items, bytes of each, where they are, shape and strides.
+        words += 0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides
         return f"array(kind(), {value.ndim})"
     if isinstance(value, tuple):
         if kind is not tuple:

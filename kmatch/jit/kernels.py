@@ -6,15 +6,13 @@ becomes an object, together with the two functions of Numba's runtime that array
 
 import re
 import sys
-from collections.abc import Callable, Iterator
-from itertools import accumulate, count
+from collections.abc import Callable
 from typing import Any
 
 import numba
 from llvmlite import binding
 from numba import from_dtype, types
 from numba.extending import intrinsic
-from numba.np.arrayobj import populate_array
 
 from kmatch.jit.entries import FAILED, Entry, Unfit, machine
 from kmatch.jit.folders import folder_name
@@ -102,23 +100,23 @@ def compile_object(kernel: Any, spelled: str, kinds: list[Any], symbol: str) -> 
 
 
 def _caller(kernel: Any) -> Any:
-    """An intrinsic that calls a compiled kernel with arguments made of a pointer to words.
+    """An intrinsic that calls a compiled kernel with the items of its arguments, a word each, to
+    which it gets a pointer.
 
     It makes no more of the kernel than its name, as LLVM would take all of it once again. Made by
-    `numba.carray`, one after another, arguments took longer to compile than most kernels.
+    `numba.carray`, one after another, arrays took longer to compile than most kernels.
     """
 
     @intrinsic
     def run(typingctx: Any, words: Any) -> Any:
         def build(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-            places = (context.get_constant(types.intp, number) for number in count(1))
-            read = (builder.load(builder.gep(given[0], [place])) for place in places)
-            arguments = [_value(context, builder, kind, read) for kind in kernel.argtypes]
+            packer, items = context.get_arg_packer(kernel.argtypes), []
+            for number, kind in enumerate(packer.argument_types, 1):
+                place = builder.gep(given[0], [context.get_constant(types.intp, number)])
+                items.append(builder.load(builder.bitcast(place, kind.as_pointer())))
             function = context.declare_function(builder.module, kernel)
-            returned = kernel.restype, kernel.argtypes
-            status, number = context.call_conv.call_function(
-                builder, function, *returned, arguments
-            )
+            arguments = kernel.restype, kernel.argtypes, packer.from_arguments(builder, items)
+            status, number = context.call_conv.call_function(builder, function, *arguments)
             if kernel.restype != types.none:
                 number = context.cast(builder, number, kernel.restype, types.int64)
                 builder.store(number, given[0])
@@ -128,23 +126,6 @@ def _caller(kernel: Any) -> Any:
         return types.int64(words), build
 
     return run
-
-
-def _value(context: Any, builder: Any, kind: Any, words: Iterator[Any]) -> Any:
-    """LLVM's value of a kind, made of the next words."""
-    if isinstance(kind, types.BaseTuple):
-        items = [_value(context, builder, each, words) for each in kind]
-        return context.make_tuple(builder, kind, items)
-    if not isinstance(kind, types.Array):
-        return context.cast(builder, next(words), types.int64, kind)
-    array = context.make_array(kind)(context, builder)
-    data = builder.inttoptr(next(words), array.data.type)
-    shape = [next(words) for _ in range(kind.ndim)]
-    size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
-    item = context.get_constant(types.intp, size)
-    strides = [*accumulate(shape[:0:-1], builder.mul, initial=item)][::-1]
-    populate_array(array, data, shape, strides, item, None)
-    return array._getvalue()
 
 
 def _emit(parts: tuple[str, str], entry: str, symbol: str) -> bytes:
