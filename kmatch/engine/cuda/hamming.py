@@ -76,7 +76,7 @@ class Tile(NamedTuple):
 
 # The fastest depth for queries that are decided after a few letters: with no more rows than these
 # need, six blocks fit a multiprocessor of an H200, and some copy while others count.
-TALL = 14
+TALL = 13
 FLAT = 8  # leaves room to reach further, and registers for wider counters
 TALL_BITS = 2  # of counters, the most for a tall tile
 BITS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 24)  # the first that suffices: few kernels serve all

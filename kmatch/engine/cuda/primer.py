@@ -36,7 +36,7 @@ from kmatch.engine.cuda.recurrence import COLUMNS, counter_bits
 from kmatch.engine.types import FRESH, UNKNOWN, Starts
 
 HEIGHT = 16  # rows of a strip
-BITS = (8, 10, 14)  # of counters, up to those of 10,000 letters
+BITS = (8, 10, 12, 14)  # of counters, up to those of 10,000 letters
 ROWS, MORE = 3, 64  # a piece is first taken down ROWS·k + MORE rows
 DEEPEST = 1 << 13  # rows below which the CPU goes on
 SEED = 64  # the first piece is this fraction of the background, or as many columns as a warm-up
