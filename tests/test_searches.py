@@ -164,7 +164,7 @@ def test_searches_side_by_side(switching):
 
 def test_letters_are_not_seen_before_they_are_there():
     genome, seen = kmatch.Genome.from_records([("r", random_letters(2000))]), []
-    plan = plan_chunks(20, 2, 1, CpuEngine(1).layout)._replace(length=4000)
+    plan = plan_chunks(20, 2, CpuEngine(1).layout)._replace(length=4000)
     (chunk,) = Chunking(plan, CpuEngine(1), None).chunks(genome)
 
     def run(kernel, items, text, letters):

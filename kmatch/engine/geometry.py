@@ -84,14 +84,13 @@ class Geometry:
 class Layout:
     """The chunks that an engine is fastest with; the defaults are the CPU's.
 
-    length: positions that a chunk owns in a search for mismatches; query_positions: the most of
-    them times queries; reading_length: positions that it owns in a search for differences;
-    reading_halos: the least of them in halos, unless that is more than `most`; words: in every row
-    of a search for mismatches, None for what suits the text; reading_words: for differences.
+    length: positions that a chunk owns in a search for mismatches; reading_length: in one for
+    differences; reading_halos: the least of these in halos, unless that is more than `most`; words:
+    in every row of a search for mismatches, None for what suits the text; reading_words: for
+    differences.
     """
 
     length: int = 1 << 23
-    query_positions: int = 1 << 33
     reading_length: int = 1 << 24
     reading_halos: int = 1 << 11
     most: int = 1 << 62
@@ -105,7 +104,6 @@ class Layout:
             self,
             length=self.length * many,
             reading_length=self.reading_length * max(many // 2, 1),
-            query_positions=self.query_positions * many,
         )
 
     def within(self, positions: int) -> "Layout":

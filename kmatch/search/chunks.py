@@ -25,21 +25,17 @@ from kmatch.sequences.records import Progress, Stretch
 
 # Of a Genome: (plan, words, device), and its PackedChunks.
 _KEPT: WeakKeyDictionary[Genome, tuple[Any, list["PackedChunk"]]] = WeakKeyDictionary()
-SMALLEST = 1 << 16  # positions, however many queries there are
 LENGTH: int | None = None  # positions of a chunk, None for what fits; tests make them few
 WORDS: int | None = None  # of a row, where windows are searched for; likewise
 NO_LETTERS = np.zeros(0, np.uint8)
 
 
-def plan_chunks(longest: int, k: int, queries: int, layout: Layout) -> ChunkPlan:
+def plan_chunks(longest: int, k: int, layout: Layout) -> ChunkPlan:
     """The ChunkPlan for windows of up to `longest` letters; layout: the engine's Layout.
 
-    Halo and gap are rounded up, so that searches of similar patterns find the chunks packed. Large
-    panels get smaller chunks, which bounds the hits of one.
+    Halo and gap are rounded up, so that searches of similar patterns find the chunks packed.
     """
-    fitting = layout.query_positions // max(queries, 1)
-    length = LENGTH or min(max(fitting, SMALLEST), layout.length)
-    return ChunkPlan(length, round_up(longest, 64), round_up(k + 1, 16))
+    return ChunkPlan(LENGTH or layout.length, round_up(longest, 64), round_up(k + 1, 16))
 
 
 def plan_reading(longest: int, k: int, gap: int, layout: Layout) -> ChunkPlan:

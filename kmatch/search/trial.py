@@ -21,8 +21,7 @@ class Scans:
 
     A trial decides once, for all genomes: some positions are searched both ways. engine: of a
     device; scan(chunk, engine, capacity): starts a scan; search: what is looked for; way: see
-    `kmatch.engine.ways`, None to choose; gapless: whether mismatches alone are. `many`: whether
-    chunks may be looked up.
+    `kmatch.engine.ways`, None to choose; gapless: whether mismatches alone are.
     """
 
     def __init__(
@@ -41,7 +40,6 @@ class Scans:
         tried = way is None and ways.try_lookup(patterns, query.k, len(pams), gapless)
         if engine.name == "cpu" and (tried or way == "lookup"):
             self._lookup = plan_lookup(query, constraints, gapless)
-        self.many = self._lookup is not None
 
     def start(self, chunk: PackedChunk, capacity: int) -> Scan:
         """Start the search of a chunk, or of a part of one."""

@@ -64,8 +64,7 @@ class WindowSearch(Search[HitBatch]):
         self._panel = panel = build_panel(patterns, query.strand)
         self._limits, self._coding = distances[panel.pattern], Coding(len(panel.lengths), k)
         self._scanner, self._longest = Scanner(engine), int(panel.lengths.max())
-        queries = 1 if self._scans.many else len(panel.lengths)
-        plan = plan_chunks(self._longest, k, queries, engine.layout)
+        plan = plan_chunks(self._longest, k, engine.layout)
         self._chunking = Chunking(plan, engine, engine.layout.words)
 
     @cached_property

@@ -186,7 +186,7 @@ class Bench:
         }
 
     def hamming(self, m, k, counts):
-        plan = plan_chunks(m, k, 1, self.engine.layout)
+        plan = plan_chunks(m, k, self.engine.layout)
         chunk = self.chunk(plan, self.length)
         stream, text = self.stream, self.on_gpu(chunk)
         for count in counts:

@@ -33,7 +33,6 @@ LAYOUT = Layout(
     reading_length=1 << 28,
     reading_halos=1 << 20,
     most=1 << 30,
-    query_positions=1 << 62,
     words=8,  # as a packed genome has
 )
 CAPACITY = 1 << 22  # hit codes of a chunk
