@@ -11,8 +11,8 @@ from unittest import mock
 import pytest
 from numba import types
 
-from kmatch.ahead import cuda_kernels
 from kmatch.engine.cuda import driver, edit, hamming, primer
+from kmatch.engine.cuda.engine import cuda_kernels
 from kmatch.jit import folders
 
 OLDEST = "the oldest"

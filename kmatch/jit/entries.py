@@ -59,20 +59,15 @@ class Entry:
         """The kernel as other kernels call it."""
         return getattr(import_module(self.module), self.name)
 
-    @cached_property
-    def plain(self) -> Any:
-        """The kernel as Numba compiles it for callers in Python."""
-        from kmatch.jit.kernels import plain
-
-        return plain(self.kernel)
-
     def __call__(self, *arguments: Any) -> Any:
         words, kinds = [0], list[Any]()
         try:
             call = self.open(spell(arguments, words, kinds), kinds)
         except Exception as error:  # Numba and LLVM raise what they like
             report(self.name, f"{type(error).__name__}: {error}")
-            return self.plain(*arguments)
+            from kmatch.jit.kernels import plain
+
+            return plain(self.kernel)(*arguments)
         frame = array("q", words)
         if call(frame.buffer_info()[0]) == FAILED:  # kernels raise nothing, and check no bounds
             raise MemoryError(f"the kernel {self.name} got no memory")

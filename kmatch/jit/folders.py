@@ -1,4 +1,5 @@
-"""Compiled kernels on disk: a file each, in a folder named by the digest of their sources.
+"""Compiled kernels on disk: a file each, used if it is whole, in a folder named by the digest of
+their sources.
 
 Processes that want the same kernel at once have one of them compile it.
 """
@@ -105,9 +106,6 @@ def _open_folder() -> Path:
                 if time.time() - other.stat().st_mtime > MONTH:
                     shutil.rmtree(other)
     return own
-
-
-# Kernels as files, used only if they are whole.
 
 
 def find_or_make(file: str, make: Callable[[], bytes]) -> bytes:

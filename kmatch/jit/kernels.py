@@ -7,6 +7,7 @@ becomes an object, together with the two functions of Numba's runtime that array
 import re
 import sys
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numba
@@ -14,7 +15,7 @@ from llvmlite import binding
 from numba import from_dtype, types
 from numba.extending import intrinsic
 
-from kmatch.jit.entries import FAILED, Entry, Unfit, machine
+from kmatch.jit.entries import Entry, Unfit, machine
 from kmatch.jit.folders import folder_name
 
 Decorator = Callable[[Callable[..., Any]], Any]  # what kernels are is typed by Numba
@@ -32,6 +33,7 @@ def hosted(function: Callable[..., Any]) -> Entry:
     return made
 
 
+@cache
 def plain(kernel: Any) -> Any:
     """The same kernel as Numba compiles it for callers in Python."""
     return numba.njit(nogil=True)(getattr(kernel, "py_func", kernel))
@@ -101,7 +103,7 @@ def compile_object(kernel: Any, spelled: str, kinds: list[Any], symbol: str) -> 
 
 def _caller(kernel: Any) -> Any:
     """An intrinsic that calls a compiled kernel with the items of its arguments, a word each, to
-    which it gets a pointer.
+    which it gets a pointer; it returns 0, or FAILED, which is 1, where the kernel raises something.
 
     It makes no more of the kernel than its name, as LLVM would take all of it once again. Made by
     `numba.carray`, one after another, arrays took longer to compile than most kernels.
@@ -120,8 +122,7 @@ def _caller(kernel: Any) -> Any:
             if kernel.restype != types.none:
                 number = context.cast(builder, number, kernel.restype, types.int64)
                 builder.store(number, given[0])
-            failed = context.get_constant(types.int64, FAILED)
-            return builder.select(status.is_error, failed, context.get_constant(types.int64, 0))
+            return context.cast(builder, status.is_error, types.boolean, types.int64)
 
         return types.int64(words), build
 

@@ -10,16 +10,17 @@ of kernels take long.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 from threading import local
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kmatch.arrays import Bytes, Words
+from kmatch.arrays import Bytes, Ints, Longs, Planes, Table, Words
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.device import Gpu, open_gpus, start_scan
 from kmatch.engine.engine import Engine, Scan, UnderWay
@@ -27,6 +28,7 @@ from kmatch.engine.geometry import Layout, Text
 from kmatch.engine.queries import DifferenceQuery, QueryArrays
 from kmatch.engine.types import Starts, part_of
 from kmatch.errors import DeviceError
+from kmatch.jit.entries import example
 
 LAYOUT = Layout(
     length=1 << 27,
@@ -197,3 +199,39 @@ def _carry_out(own: local, start: Callable[[Gpu], Any]) -> Any:
             raise
         reason = f"device cuda:{gpu.number}: {driver.reason(error)}; use the others or cpu"
         raise DeviceError(reason) from error
+
+
+def cuda_kernels(pairs: bool | None = None) -> dict[str, tuple[Any, tuple[Any, ...], Any]]:
+    """What searches launch on a GPU, by name, those that compile longest first.
+
+    The function that makes a kernel, the constants it is called with, and the types of the kernel's
+    arguments. pairs: whether the GPU copies in the background, else it is the current GPU's.
+    """
+    from numba import typeof
+
+    from kmatch.engine.cuda import edit, hamming, primer, primer_kernels, text
+
+    pairs = driver.copies_in_background() if pairs is None else pairs
+    found: dict[str, tuple[Any, tuple[Any, ...], Any]] = {}
+
+    def add(name: str, make: Any, kinds: Iterable[tuple[Any, ...]], *types: Any) -> None:
+        signature = tuple(typeof(example(each)) for each in types)
+        for constants in kinds:
+            found[" ".join(map(str, (name, *constants)))] = make, constants, signature
+
+    steps, shorts = Annotated[Ints, 2], NDArray[np.uint32]
+    tile = Words, shorts, Ints, Ints, Table, primer_kernels.Shape, Words, Table, Longs
+    heights = product((primer.HEIGHT,), primer.BITS, (primer_kernels.WIDTH,))
+    add("primer", primer_kernels.make_extend, heights, *tile)
+    scan = Words, edit.Shape, Annotated[Planes, 2], steps, Longs, Longs
+    strips = product(edit.STRIP_ROWS, edit.STRIP_BITS)
+    add("strips", edit.make_strips, strips, *scan, int, Words, Words, Words)
+    short = product(range(edit.STEP, edit.SHORT + 1, edit.STEP), (edit.SHORT_BITS,))
+    add("edit", edit.make_scan, short, *scan)
+    tiles = [(bits, LAYOUT.words, hamming.FLAT, pairs) for bits in hamming.BITS]
+    tall = [bits for bits in hamming.BITS if bits <= hamming.TALL_BITS]
+    tiles += [(bits, LAYOUT.words, hamming.TALL, pairs) for bits in tall]
+    hamming_types = Words, hamming.Shape, Planes, Ints, Words, steps, Longs, Longs
+    add("hamming", hamming.make_scan, tiles, *hamming_types)
+    add("fill", lambda: text.fill, [()], Words, int, Bytes, Words)
+    return found
