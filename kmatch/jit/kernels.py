@@ -105,8 +105,8 @@ def _caller(kernel: Any) -> Any:
     """An intrinsic that calls a compiled kernel with the items of its arguments, a word each, to
     which it gets a pointer; it returns 0, or FAILED, which is 1, where the kernel raises something.
 
-    It makes no more of the kernel than its name, as LLVM would take all of it once again. Made by
-    `numba.carray`, one after another, arrays took longer to compile than most kernels.
+    It names the kernel only, as LLVM would take all of it once again; `numba.carray` takes longer
+    than most kernels. Private to Numba are get_arg_packer, declare_function and call_conv.
     """
 
     @intrinsic
