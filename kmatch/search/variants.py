@@ -186,8 +186,8 @@ class VariantSearch:
         stretch = Stretch([""] * (len(bounds) - 1), np.diff(bounds), letters)
         genome = Genome.of_stretches("windows of variants", [stretch])
         if kind not in self._searches:  # of all blocks, so that tables are made once
-            query, run = self._query, self._search.run._replace(cluster=None, algorithm=ENGINE)
-            run = run._replace(way=self._way)
+            query, run = self._query, self._search.run
+            run = run._replace(cluster=None, algorithm=ENGINE, way=self._way)
             if kind != "asked":
                 query, run = self._every_end, run._replace(aligned=False)
             self._searches[kind] = begin_search(query, Genomes([genome], named=False), run)

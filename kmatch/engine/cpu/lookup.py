@@ -192,24 +192,23 @@ def _between(first, last):
 
 
 @inlined
-def _window(bits, at, backward):
-    """(low, high, neither) of 64 letters from bit `at` on, as they are read from there."""
-    if backward:
-        return word_at(bits[LOWS], at), word_at(bits[HIGHS], at), word_at(bits[OTHERS], at)
-    low, high = word_at(bits[LOWS], at - 63), word_at(bits[HIGHS], at - 63)
-    return reverse_bits(~low), reverse_bits(~high), reverse_bits(word_at(bits[OTHERS], at - 63))
-
-
-@inlined
 def _reading(bits, row, at, backward):
     """A row of 64 letters from bit `at` on, as they are read from there."""
     return word_at(bits[row], at) if backward else reverse_bits(word_at(bits[row], at - 63))
 
 
+@inlined
+def _window(bits, at, backward):
+    """(low, high, neither) of 64 letters from bit `at` on, as they are read from there."""
+    low, high = _reading(bits, LOWS, at, backward), _reading(bits, HIGHS, at, backward)
+    other = _reading(bits, OTHERS, at, backward)
+    return (low, high, other) if backward else (~low, ~high, other)
+
+
 @kernel
 def _spell(bits, at, backward, used, windows, count):
     """Replace the last of `count` windows by all that letters of several bases, where used, stand
-    for; returns how many windows there are then, more than there is memory for if they do not fit.
+    for; returns how many windows there are then, MOST_WINDOWS if they do not fit.
     """
     first, several = count - 1, _reading(bits, SEVERAL, at, backward) & used
     while several != NONE:
@@ -222,7 +221,7 @@ def _spell(bits, at, backward, used, windows, count):
             for i in range(first, stop):
                 to = count if begun else i
                 if to == MOST_WINDOWS:
-                    return MOST_WINDOWS + 1
+                    return MOST_WINDOWS
                 windows.low[to] = windows.low[i] & ~bit | (bit if base & 1 else NONE)
                 windows.high[to] = windows.high[i] & ~bit | (bit if base & 2 else NONE)
                 windows.other[to], windows.position[to] = windows.other[i], windows.position[i]
@@ -241,8 +240,8 @@ def _hidden(position, shown, wide, backward):
 
 @kernel
 def _read_windows(bits, span, strand, pams, sizes, used, windows):
-    """Read the windows beside the sites of a strand; returns how many, more than there is memory
-    for if they do not fit.
+    """Read the windows beside the sites of a strand; returns how many, MOST_WINDOWS if they do not
+    fit.
 
     bits begin MARGIN letters before the block's first one; span: (first, last, shown): positions
     that are searched, and of the View; strand: (minus, backward); pams, sizes: see Tables; used: a
@@ -261,14 +260,14 @@ def _read_windows(bits, span, strand, pams, sizes, used, windows):
         while found != NONE:
             at = position + lowest(found)
             found &= found - ONE
-            if count >= MOST_WINDOWS:
-                return MOST_WINDOWS + 1
             window = _window(bits, at - block, backward)
             windows.low[count], windows.high[count], windows.other[count] = window
             windows.position[count] = at
             count += 1
             if varied:
                 count = _spell(bits, at - block, backward, used, windows, count)
+                if count == MOST_WINDOWS:
+                    return count
     return count
 
 
@@ -353,7 +352,7 @@ def _compare_gapless(windows, seeds, candidates, count, query, shift, writer):
 def _search(windows, many, hot, seeds, candidates, query, shift, state, left, writer):
     """Look `many` windows up and compare them; returns whether neither these nor candidates were
     too many; hot: memory for which look-ups of each find something."""
-    if many > MOST_WINDOWS:
+    if many == MOST_WINDOWS:
         fetch_add(left, 0, -left[0] - 1)
         return False
     _find_hot(windows, many, seeds, hot)

@@ -1,13 +1,13 @@
 """k differences over striped text: every anchored end within k.
 
 A thread takes one word of lanes along a stretch of text rows, beside those that take other words or
-stretches. The whole column of a pattern of up
-to 32 letters is in registers. The rows of a longer one go in strips: a thread takes SPAN columns at
-a time through one strip after the other. Device memory keeps the horizontal deltas at a strip's
-lower border, and the vertical deltas of its rows between two spans, those of neighbouring threads
-in neighbouring words. A strip without a value within k, below one that stays above k, is skipped as
-in Ukkonen's cut-off: values within k enter it over its upper border only, and upper bounds are
-enough to start it again. All threads of a block take the same strips.
+stretches. The whole column of a pattern of up to 32 letters is in registers. The rows of a longer
+one go in strips: a thread takes SPAN columns at a time through one strip after the other. Device
+memory keeps the horizontal deltas at a strip's lower border, and the vertical deltas of its rows
+between two spans, those of neighbouring threads in neighbouring words. A strip without a value
+within k, below one that stays above k, is skipped as in Ukkonen's cut-off: values within k enter it
+over its upper border only, and upper bounds are enough to start it again. All threads of a block
+take the same strips.
 """
 
 import math
