@@ -33,6 +33,7 @@ from kmatch.sequences.records import (
 
 FORMATS = [(PACKED, parts_of_pipe)]  # beside those of files of sequences
 COMPRESSION = 4  # letters a byte of a compressed file
+LOOKED = 16  # genomes of which all letters are estimated
 SMALL = 1 << 22  # bytes of a file that is kept in memory where it is read again
 Path = str | os.PathLike[str]
 NAMED = 4  # records that a repr names
@@ -359,14 +360,17 @@ class Genomes:
 
     @property
     def expected_letters(self) -> int | None:
-        """About how many letters there are; None where that is unknown of a genome."""
-        letters = 0
-        for number in range(len(self)):
+        """About how many letters there are; None where that is unknown of a genome.
+
+        Of many genomes some are looked at: each is opened for it, and again when it is searched.
+        """
+        letters, looked = 0, range(0, len(self), -(-len(self) // LOOKED))
+        for number in looked:
             expected = self.genome(number).expected_letters
             if expected is None:
                 return None
             letters += expected
-        return letters
+        return letters * len(self) // len(looked)
 
     @property
     def can_reread(self) -> bool:
