@@ -14,7 +14,7 @@ from kmatch.published.machines import (
     diagonals,
     partition,
     run,
-    run_body,
+    run_bodies,
     simulate,
 )
 
@@ -29,9 +29,7 @@ CONSTANTS = {  # time units for one of a bound's, at most; those of cells count 
 
 
 def units(requests, unified, width=4, latency=5):
-    counts = np.zeros(2, np.int64)
-    time = run_body(np.array(requests), Machine(unified, width, latency), counts)
-    return time, *counts.tolist()
+    return tuple(run_bodies(np.array([requests]), Machine(unified, width, latency)))
 
 
 @pytest.mark.parametrize(

@@ -13,16 +13,17 @@ each at a multiple of w.
 """
 
 from collections.abc import Callable, Generator, Iterator
+from itertools import groupby, islice
 from typing import NamedTuple
 
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs
 from kmatch.errors import InputError
-from kmatch.jit.kernels import hosted, kernel
 
 SEED = 2012
 D, SLID, THREE_ROWS = 0, 1, 2  # the matrices d, s and s'
+TOGETHER = 64  # bodies that are run at once
 ACCESSES = 6  # of a thread for a cell: x, y, three cells read and one written
 
 Program = Generator[Longs, None, int | None]
@@ -37,69 +38,52 @@ class Machine(NamedTuple):
     latency: int
 
 
-def run_body(requests: Longs, machine: Machine, counts: Longs) -> int:
-    """The time units of a parallel loop's body, int64[r, p]; counts, int64[2], is increased by the
-    warps dispatched and by their pipeline stages."""
-    rounds, threads = requests.shape
-    warps = -(-threads // machine.width)
-    sent = np.full((rounds, warps * machine.width), -1)
-    sent[:, :threads] = requests
-    time: int = _run_warps(np.sort(sent.reshape(rounds, warps, -1)), machine, counts)
-    return time
-
-
-@hosted
-def _run_warps(requests, machine, counts):
-    """`run_body` for addresses in ascending order of each round and warp, int64[r, warps, w]."""
-    rounds, warps, _ = requests.shape
-    following = np.zeros(warps, np.int64)
-    complete = np.zeros(warps, np.int64)
-    free = 0  # time at which the pipeline takes the next warp
-    sending = True
-    while sending:
-        sending = False
-        for warp in range(warps):
-            stages = 0
-            while stages == 0 and following[warp] < rounds:
-                stages = _stages(requests[following[warp], warp], machine)
-                following[warp] += 1
-            if stages:
-                sending = True
-                free = max(free, complete[warp]) + stages
-                complete[warp] = free + machine.latency - 1
-                counts[0] += 1
-                counts[1] += stages
-    return complete.max()
-
-
-@kernel
-def _stages(addresses, machine):
-    """Pipeline stages that the requests of a warp take: on the UMM its address groups, on the DMM
-    the most addresses of a bank."""
-    stages, before = 0, -1
-    in_bank = np.zeros(machine.width, np.int64)
-    for address in addresses:
-        if machine.unified:
-            stages += address >= 0 and (before < 0 or address // machine.width != before)
-            before = address // machine.width if address >= 0 else -1
-        elif address > before:
-            in_bank[address % machine.width] += 1
-            stages = max(stages, in_bank[address % machine.width])
-            before = address
-    return stages
+def run_bodies(requests: Longs, machine: Machine) -> list[int]:
+    """What parallel loops' bodies take, int64[b, r, p], one after the other: time units, warps
+    dispatched and their pipeline stages."""
+    unified, width, latency = machine
+    bodies, rounds, threads = requests.shape
+    warps = -(-threads // width)
+    sent = np.full((bodies, rounds, warps * width), -1)
+    sent[:, :, :threads] = requests
+    sent = np.sort(sent.reshape(-1, width))
+    if unified:
+        sent //= width  # the address groups
+    once = sent >= 0
+    once[:, 1:] &= sent[:, 1:] != sent[:, :-1]
+    if unified:
+        stages = once.sum(axis=1)
+    else:
+        warp, at = np.nonzero(once)
+        in_bank = np.bincount(warp * width + sent[warp, at] % width, minlength=sent.size)
+        stages = in_bank.reshape(-1, width).max(axis=1)
+    stages = stages.reshape(bodies, rounds, warps)
+    # A warp whose threads access nothing in a round sends its next requests in place of it.
+    order = np.argsort(stages == 0, axis=1, kind="stable")
+    turns = np.take_along_axis(stages, order, axis=1).swapaxes(0, 1)
+    free = np.zeros((bodies, 1), np.int64)  # time at which the pipeline takes the next warp
+    complete = np.zeros((bodies, warps), np.int64)
+    for taken in turns:
+        passed = np.cumsum(taken, axis=1)
+        waited = np.where(taken, complete - (passed - taken), 0)  # for a warp's last requests
+        ends = passed + np.maximum(np.maximum.accumulate(waited, axis=1), free)
+        complete = np.where(taken, ends + latency - 1, complete)
+        free = ends[:, -1:]
+    return list(map(int, (complete.max(axis=1).sum(), np.count_nonzero(stages), stages.sum())))
 
 
 def run(program: Program, *machines: Machine) -> tuple[int | None, list[list[int]]]:
-    """Run a program on machines of one width; returns its distance, and of each machine the time
-    units, the warps dispatched and their pipeline stages."""
-    times, counts = np.zeros(len(machines), np.int64), np.zeros((len(machines), 2), np.int64)
-    while True:
-        try:
-            requests = next(program)
-        except StopIteration as done:
-            return done.value, np.column_stack([times, counts]).tolist()
-        for number, machine in enumerate(machines):
-            times[number] += run_body(requests, machine, counts[number])
+    """Run a program on machines; returns its distance, and what `run_bodies` does for each."""
+    distance, counts = None, np.zeros((len(machines), 3), np.int64)
+
+    def bodies() -> Iterator[Longs]:
+        nonlocal distance
+        distance = yield from program
+
+    for _, alike in groupby(bodies(), np.shape):
+        while together := list(islice(alike, TOGETHER)):
+            counts += [run_bodies(np.array(together), machine) for machine in machines]
+    return distance, counts.tolist()
 
 
 def sweep(addresses: Longs, threads: int) -> Program:
