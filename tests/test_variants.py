@@ -159,6 +159,14 @@ def test_rows_of_several_records_are_in_one_order(tmp_path):
     assert list(inside) == wanted and len(wanted)
 
 
+def test_hits_that_differ_in_where_their_pam_begins_are_hits_each(tmp_path):
+    genome = kmatch.Genome.from_records([("1", "CTT")])
+    vcf = write_vcf(tmp_path / "x.vcf", {"1": [(1, "C", ["CCAGTGC"], None)]}, [])
+    rules = {"pam": "G,GN", "pam_side": "5p", "strand": "-", "variants": vcf}
+    hits = kmatch.edit(genome, "CAA", 2, **rules)
+    assert hits.cigar.tolist() == ["2=1I1=1X", "3=1X"]
+
+
 def test_hits_with_variants_and_without_are_not_joined(tmp_path):
     genome = kmatch.Genome.from_records([("1", "ACGTACGTTTGACCAGGATCCATGCAAGTC")])
     vcf = write_vcf(tmp_path / "x.vcf", {"1": [(11, "G", ["T"], ["0|1"])]}, ["A"])

@@ -24,7 +24,7 @@ from kmatch.engine.ways import try_lookup
 from kmatch.errors import InputError, warn
 from kmatch.genome import Genome, Genomes
 from kmatch.published.registry import ENGINE
-from kmatch.results.batches import HitBatch, joined, no_hits
+from kmatch.results.batches import HitBatch, joined, letters_beside, no_hits
 from kmatch.results.output import open_output
 from kmatch.search.chunks import NO_LETTERS
 from kmatch.search.haplotypes import Windows, haplotypes_of
@@ -211,8 +211,12 @@ class VariantSearch:
         hits, rows, places = hits.picked(np.flatnonzero(closer)), rows[closer], places[closer]
         # What alleles make is one hit, whatever is around them.
         keys: Any = places, hits.minus, hits.pattern, np.sort(rows, axis=1)
-        at = hits.start - windows.anchor_at[hits.record]
-        keys = np.column_stack([*keys, at, hits.end - hits.start])
+        beside: Any = 0  # beside PAMs of several lengths, hits differ in where these begin
+        if hits.columns is not None:
+            beside = letters_beside(hits.columns, self._query.patterns.lengths[hits.pattern])
+        met = self._anchored(hits.minus, hits.start + beside, hits.end - beside)
+        at = np.stack([hits.start, met]) - windows.anchor_at[hits.record]
+        keys = np.column_stack([*keys, hits.end - hits.start, *at])
         order = np.lexsort(keys.T[::-1])
         order = order[(np.diff(keys[order], axis=0, prepend=-2) != 0).any(axis=1)]
         copies = windows.carriers(rows[order], *places[order, 2:].T)
