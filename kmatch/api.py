@@ -23,7 +23,7 @@ from kmatch.search.alignments import BESIDE, GenomeTexts, with_alignments
 from kmatch.search.assay import AssayOptions, AssaySearch
 from kmatch.search.guides import GuideOptions, GuideSearch
 from kmatch.search.panel import pattern_distances
-from kmatch.search.pcr import PRODUCT, PcrOptions, PcrSearch, site_query
+from kmatch.search.pcr import PRODUCT, PcrOptions, PcrSearch
 from kmatch.search.primer import PrimerOptions, PrimerSearch
 from kmatch.search.query import Query, Run, on_cluster
 from kmatch.search.regions import RegionsGiven, load_regions
@@ -264,8 +264,7 @@ def pcr(
     options = PcrOptions(product, pairs, edit, exact_3p, sequence)
     with on_cluster(Run(device, threads, algorithm), scheduler) as run:
         genomes = as_genomes(genome).with_circular(circular)
-        sites = begin_search(site_query(panel, k, options), genomes, run)
-        search = PcrSearch(sites, panel, options, load_regions(regions))
+        search = PcrSearch(panel, genomes, k, options, run, load_regions(regions))
         search.progress.tell = on_progress
         return Products(search, panel, sequence, genomes.named)
 

@@ -11,7 +11,6 @@ from kmatch.cli.command import OUTPUT, WHERE, Argument, Given, Option, command, 
 from kmatch.cli.options import NONE, OLIGOS, ONE, READ, Number
 from kmatch.cli.searches import Search, check_inputs, heard
 from kmatch.errors import BACKGROUND_STRANDS, PAIRINGS, PAM_SIDES, counted
-from kmatch.search.query import Run
 
 SALTS = tuple(
     Option(f"--{name}", Number(), None, text, default=default, group=OUTPUT)
@@ -73,8 +72,7 @@ def pcr(given: Given) -> None:
     if given.sequence and search.form not in ("tsv", "csv"):
         raise click.UsageError("--sequence adds a column to TSV; give --format tsv too")
     from kmatch.results.table import Products
-    from kmatch.search.pcr import PcrOptions, PcrSearch, site_query
-    from kmatch.search.search import begin_search
+    from kmatch.search.pcr import PcrOptions, PcrSearch
     from kmatch.sequences.primer_pairs import load_pairs
 
     by_name = {f"pair_{n}": pair for n, pair in enumerate(given.sequences, 1)}
@@ -83,10 +81,7 @@ def pcr(given: Given) -> None:
     table = Products((), pairs, given.sequence, search.genomes.named)
     search.dress(table)
 
-    def begin(run: Run) -> PcrSearch:
-        sites = begin_search(site_query(pairs, given.k, how), search.genomes, run)
-        return PcrSearch(sites, pairs, how, search.regions)
-
+    begin = partial(PcrSearch, pairs, search.genomes, given.k, how, regions=search.regions)
     with search.batches(begin) as (found, handles):
         search.writer(handles[0], table).write_all(found)
     search.conclude(f"{counted(search.rows, 'product')} of {counted(len(pairs), 'pair')}")

@@ -17,9 +17,9 @@ from kmatch.errors import PAIRINGS, InputError, check_choice, checked_count, war
 from kmatch.genome import Genomes
 from kmatch.results.batches import ENDLESS, HitBatch, ProductBatch, joined, no_hits, sizes_of
 from kmatch.search.alignments import GenomeTexts
-from kmatch.search.query import Query
+from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
-from kmatch.search.search import Search, by_record
+from kmatch.search.search import begin_search, by_record
 from kmatch.sequences.alphabet import encode_text, reverse_complement
 from kmatch.sequences.primer_pairs import PROBE, PrimerPairs
 
@@ -169,21 +169,23 @@ class PcrSearch:
     """The search for the products that sites of primers make, while the genome is read: iterated
     once, it gives ProductBatches.
 
-    sites: the search of a Query that `site_query` gives, without regions; the rest is as a Search
-    has it. A genome that is not kept is read twice where the text of products is asked for. Warns
-    as soon as there are more products than anyone reads.
+    k: of primers; the rest is as a Search has it. A genome that is not kept is read twice where the
+    text of products is asked for. Warns as soon as there are more products than anyone reads.
     """
 
     def __init__(
         self,
-        sites: Search[HitBatch],
         pairs: PrimerPairs,
+        genomes: Genomes,
+        k: int | str,
         options: PcrOptions,
+        run: Run = RUN,
         regions: Regions | None = None,
     ) -> None:
-        sites.regions = regions  # as a product is inside one only if its sites are
-        self._sites, self._pairs, self._options = sites, pairs, options
-        self.engine, self.progress, self.regions = sites.engine, sites.progress, regions
+        # A product is inside a region only if its sites are.
+        self._sites = begin_search(site_query(pairs, k, options), genomes, run, regions)
+        self._pairs, self._options, self.regions = pairs, options, regions
+        self.engine, self.progress = self._sites.engine, self._sites.progress
 
     def __iter__(self) -> Iterator[ProductBatch]:
         products = 0

@@ -11,7 +11,7 @@ from kmatch.genome import as_genomes
 from kmatch.packed.writer import write_packed
 from kmatch.results.table import Hits, Primers, Products
 from kmatch.search import primer as primers
-from kmatch.search.pcr import PcrOptions, PcrSearch, site_query
+from kmatch.search.pcr import PcrOptions, PcrSearch
 from kmatch.search.query import Query, Run
 from kmatch.search.search import begin_search
 from kmatch.sequences.patterns import load_patterns
@@ -127,8 +127,7 @@ def products(records, given, k, **options):
     def found():
         with settings(options):
             run, how = _run(options), PcrOptions(**options)
-            sites = begin_search(site_query(panel, k, how), as_genomes(genome), run)
-            yield from PcrSearch(sites, panel, how)
+            yield from PcrSearch(panel, as_genomes(genome), k, how, run)
 
     return Products(found(), panel, sequence)
 
