@@ -35,31 +35,6 @@ SETTINGS = {
     "best": (20, 1, 6),
     "primer": (20_000, 0, 20),
 }
-_MEGABYTES = (2.6, 3.02, 5.14, 10.28, 22.97)
-# By module the command, letters of text and sizes as above: of the papers' tables and figures, but
-# those that Liu et al. and Ho et al. 2017b leave out, and those of Nakano, who measures nothing.
-PAPERS = {
-    "liu2012": (
-        "hamming",
-        [(5_227_293, m, 1, m // 8) for m in (32, 64, 128, 256, 512)]
-        + [(n * 1_000_000, 256, 1, 32) for n in range(1, 6)],
-    ),
-    "pmasm2017": (
-        "multi",
-        [(10_280_000, m, count, 4) for count, m in ((6, 7), (9, 7), (6, 12))]
-        + [(round(size * 1e6), m, 8, 4) for m in (9, 12) for size in _MEGABYTES],
-    ),
-    "wspasm2017": (
-        "edit",
-        [(round(size * 1e6), 16, 1, 6) for size in (3.14, 4.87, 7.74, 12.88, 17.56, 22.87)]
-        + [(12_880_000, m, 1, 6) for m in (8, 16, 24, 32, 48, 64)],
-    ),
-    "nakano2012": (
-        "best",
-        [(n, m, 1, m // 4) for m in (32, 128) for n in (10_000, 100_000, 1_000_000)],
-    ),
-    "feuser2018": ("primer", [(43_606, 241_494, 0, 100)]),
-}
 DEFINITIONS = (
     "kernel: median time of the kernels alone, the text on the device. call: from the text in "
     "host memory to the hits there, with copies and packing.",
@@ -295,13 +270,6 @@ class Bench:
         for command in commands:
             letters = text[:TARGET] if command == "primer" else text
             yield list(self.rows(make_case(command, letters, *SETTINGS[command])))
-
-    def of_paper(self, name: str, genome: str | None) -> Iterator[list[Row]]:
-        """Yield the Rows of a paper's algorithms, those of a module, at each of its sizes."""
-        command, points = PAPERS[name]
-        text = read_letters(genome, max(size for size, *_ in points))
-        for size, *sizes in points:
-            yield list(self.rows(make_case(command, text[:size], *sizes), name))
 
     def rows(self, case: Case, module: str | None = None) -> Iterator[Row]:
         """Yield the Row of every algorithm for a Case, the engine's first.

@@ -1,4 +1,4 @@
-"""kmatch bench: figures that hold together, hits compared, and the sizes of papers."""
+"""kmatch bench: figures that hold together, and hits compared."""
 
 import json
 
@@ -7,10 +7,8 @@ import pytest
 from support.commands import fasta, here
 
 from kmatch import bench as timed
-from kmatch.bench import PAPERS, SETTINGS, Bench, Case, by_engine, cut_patterns
+from kmatch.bench import SETTINGS, Bench, Case, by_engine, cut_patterns
 from kmatch.bench import random_letters as letters_of
-from kmatch.cli.tools import BENCHED
-from kmatch.cli.tools import PAPERS as NAMES
 from kmatch.errors import InputError
 from kmatch.published.cpu import liu2012
 from kmatch.published.registry import PUBLISHED
@@ -72,6 +70,7 @@ def test_other_hits_are_flagged(bench, monkeypatch):
 
 
 def test_the_command_line(tmp_path):
+    assert list(SETTINGS) == list(PUBLISHED)
     path = tmp_path / "rows.json"
     done = here("bench", "multi", "hamming", *CPU, 2_000, "--json", path)
     assert done.status == 0 and b"cpu, " in done.err
@@ -98,16 +97,3 @@ def test_a_genome(tmp_path):
             cut_patterns(letters[: length + 49], length, 1, 0)
     done = here("bench", "hamming", "--genome", genome, *CPU, 1_000)
     assert done.status == 0 and " NO" not in done.out.decode()
-
-
-def test_a_paper(bench, monkeypatch):
-    assert tuple(PAPERS) == NAMES and tuple(SETTINGS) == BENCHED
-    for module, (command, points) in PAPERS.items():
-        assert module in {algorithm.module for algorithm in PUBLISHED[command]}
-        assert all(k < m < size for size, m, _, k in points if command != "primer")
-    points = [(1_000, 9, 3, 4), (2_000, 8, 2, 3)]
-    monkeypatch.setitem(PAPERS, "pmasm2017", ("multi", points))
-    tables = list(bench.of_paper("pmasm2017", None))
-    sizes = [(row["asked"], row["m"], row["patterns"], row["k"]) for row, *_ in tables]
-    assert sizes == points and all(row["equal"] for rows in tables for row in rows)
-    assert {row["paper"] for rows in tables for row in rows} == {"", "Ho et al. 2017a"}

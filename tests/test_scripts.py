@@ -6,10 +6,11 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from bench import cpu, scale, whole
+from bench import cpu, papers, scale, whole
 from harness import workloads
 
 import kmatch
+from kmatch.published.registry import CITED, PUBLISHED
 
 SASSY = find_spec("sassy") is not None
 
@@ -109,3 +110,16 @@ def test_sizes(runs):
     ]
     assert [row["equal"] for row in rows] == ["yes"] * 4
     assert [row["hits"] for row in rows][1:3] == [3, 3] and rows[3]["hits"] > 500
+
+
+def test_papers(runs, monkeypatch):
+    assert list(papers.PAPERS) == list(CITED)
+    for paper, (command, points) in papers.PAPERS.items():
+        assert paper in {algorithm.module for algorithm in PUBLISHED[command]}
+        assert all(k < m < size for size, m, _, k in points if command != "primer")
+    points = [(1_000, 9, 3, 4), (2_000, 8, 2, 3)]
+    monkeypatch.setitem(papers.PAPERS, "pmasm2017", ("multi", points))
+    rows = runs.main(papers, "pmasm2017", "--device", "cpu")
+    sizes = [(row["asked"], row["m"], row["patterns"], row["k"]) for row in rows]
+    assert list(dict.fromkeys(sizes)) == points and all(row["equal"] for row in rows)
+    assert {row["paper"] for row in rows} == {"", "Ho et al. 2017a"}

@@ -25,11 +25,9 @@ from kmatch.cli.command import (
 from kmatch.cli.messages import Messages
 from kmatch.cli.options import ONE, READ, Count, Number
 from kmatch.pictures import FORMATS
-from kmatch.published.registry import CITED
+from kmatch.published.registry import PUBLISHED
 
 PACKED = ".kmatch"  # the suffix of packed genomes
-BENCHED = ("hamming", "multi", "edit", "best", "primer")
-PAPERS = tuple(CITED)
 DEVICES = {"cpu": "the CPU", "cuda": "CUDA"}
 LEFT = ("program", "machine", "statement", "algorithm", "device", "same hits")  # columns
 CAPTION = """\
@@ -144,11 +142,10 @@ def plot(given: Given) -> None:
         "hamming, multi, edit, best, primer, or all, which is the default.",
         nargs=-1,
         metavar="[COMMANDS]...",
-        type=click.Choice((*BENCHED, "all")),
+        type=click.Choice((*PUBLISHED, "all")),
     ),
     Option("--genome", "FILE", "random letters", "The genome that is searched.", reads=True),
     Option("--size", Count(1000), "what suits the device", "Letters of text, 1,000 or more."),
-    Option("--paper", PAPERS, "none", "What a paper measured, in place of COMMANDS."),
     Option(
         *("--seconds", Number(1e-9), None),
         "Seconds that a search takes at most; slower ones get less of the text.",
@@ -175,10 +172,6 @@ def bench(given: Given) -> None:
     Slow algorithms get the beginning of the text. Exit status 1 when any finds other hits than the
     engine.
     """
-    if given.paper and given.commands:
-        raise click.UsageError(
-            f"--paper says which commands are measured; type kmatch bench --paper {given.paper}"
-        )
     from kmatch import __version__, bench
     from kmatch.results.output import open_output
 
@@ -187,7 +180,7 @@ def bench(given: Given) -> None:
     for line in timer.devices:
         messages.detail(line)
     every = not given.commands or "all" in given.commands
-    commands = BENCHED if every else dict.fromkeys(given.commands)
+    commands = PUBLISHED if every else dict.fromkeys(given.commands)
     definitions = [line.format(seconds=given.seconds) for line in bench.DEFINITIONS]
     record = {
         "kmatch": __version__,
@@ -197,11 +190,7 @@ def bench(given: Given) -> None:
         "definitions": definitions,
     }
     done = []
-    for rows in (
-        timer.of_paper(given.paper, given.genome)
-        if given.paper
-        else timer.of_commands(commands, given.genome, given.size)
-    ):
+    for rows in timer.of_commands(commands, given.genome, given.size):
         done += rows
         one = rows[0]
         sizes = f"{one['patterns']} of {one['m']} letters, " if one["m"] else ""
