@@ -4,8 +4,6 @@ work. In the simulator alone."""
 import gc
 import threading
 import time
-from contextlib import nullcontext
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,11 +13,11 @@ from support.devices import PROBLEMS, check
 
 import kmatch
 from kmatch.engine import devices
-from kmatch.engine.cuda import device, driver, hamming, text
+from kmatch.engine.cuda import device, driver, engine, hamming, text
 from kmatch.engine.cuda import edit as edit_scan
 from kmatch.engine.cuda import primer as primers
 from kmatch.engine.cuda.driver import cuda
-from kmatch.engine.cuda.engine import CudaEngine, GpuThreads
+from kmatch.engine.cuda.engine import CudaEngine
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.engine import UnderWay
 from kmatch.engine.geometry import SPARE, Geometry, Text
@@ -89,12 +87,12 @@ def test_strips(values, pattern, monkeypatch):
 
 
 def test_planes_not_used_for_longest_make_room(monkeypatch):
-    gpu = device.Gpu(0)
+    gpu, none = device.Gpu(0), np.zeros(0, np.uint8)
     planes = [driver.pinned(3) for _ in range(2)]
-    for array in planes:
-        array[:] = 7
-        assert gpu.fetch(array).arrived
-    gpu.fetch(planes[0])
+    texts = [Text(array, 1, 1, 0) for array in planes]
+    for each in (*texts, texts[0]):
+        each.planes[:] = 7
+        gpu.text(each, none)
     empty, failures = driver.empty, [DeviceError("the GPU is out of memory")]
 
     def full_at_first(*arguments):
@@ -104,9 +102,9 @@ def test_planes_not_used_for_longest_make_room(monkeypatch):
 
     monkeypatch.setattr(driver, "empty", full_at_first)
     gpu.array(4)
-    assert [gpu._kept[id(array)].copy is not None for array in planes] == [True, False]
-    assert gpu.fetch(planes[1]).copy.copy_to_host().tolist() == [7, 7, 7]
-    del planes, array
+    assert list(gpu._kept) == [id(planes[0])]
+    assert gpu.text(texts[1], none).planes.copy_to_host().tolist() == [7, 7, 7]
+    del planes, texts, each
     gc.collect()
     assert not gpu._kept  # it ends with the planes of the host
 
@@ -135,7 +133,7 @@ def test_planes_are_taken_by_other_searches_when_they_are_united(monkeypatch):
 def two(monkeypatch):
     """A device of two engines that share the GPU."""
     monkeypatch.setattr(devices, "REPEATED", True)
-    monkeypatch.setattr(device, "open_gpu", device.Gpu)  # not the same twice
+    monkeypatch.setattr(engine, "open_gpu", device.Gpu)  # not the same twice
     return TWO
 
 
@@ -210,15 +208,17 @@ def test_gpus_that_cannot_be_had(monkeypatch):
         kmatch.hamming(genome, ["AC"], 0, device=TWO, algorithm="thread")
 
 
-def test_the_gpu_that_is_free_takes_the_next_work():
-    gpus = [SimpleNamespace(number=n, use=lambda: None, lock=nullcontext()) for n in (0, 1)]
-    several, takers, done = GpuThreads(gpus), [], [threading.Event() for _ in gpus]
+def test_the_gpu_that_is_free_takes_the_next_work(two, monkeypatch):
+    monkeypatch.setattr(device.Gpu, "use", lambda gpu: None)
+    several, takers, done = choose_engine(two), [], [threading.Event() for _ in range(2)]
+    for number, gpu in enumerate(several.gpus):
+        gpu.number = number
 
     def start(gpu):
         takers.append(gpu.number)
         return UnderWay(done[gpu.number].wait)
 
-    under_way = [several.hand_out(start) for _ in range(6)]
+    under_way = [several._start(start) for _ in range(6)]
     for number, many in ((1, 4), (0, 6)):  # two at a time for each
         while len(takers) < many:
             time.sleep(0.001)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cache
 from threading import RLock
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from kmatch.arrays import Bytes, Longs, Words
+from kmatch.arrays import Bytes, Longs
 from kmatch.engine.codes import Found, found_in
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.driver import DeviceArray, Event
@@ -21,16 +21,6 @@ from kmatch.engine.cuda.words import HitBuffer
 from kmatch.engine.engine import Scan, UnderWay
 from kmatch.engine.geometry import SPARE, Text
 from kmatch.errors import DeviceError
-
-
-class _Kept:
-    """What of planes is on the GPU: a copy, complete after the event `arrived`, with the planes of
-    `masks` behind A, C, G and T."""
-
-    def __init__(self) -> None:
-        self.copy: DeviceArray = None
-        self.arrived: Event = None
-        self.masks = b""
 
 
 class Gpu:
@@ -47,7 +37,9 @@ class Gpu:
         self.watch: driver.Stopwatch | None = None  # of kernels, where they are timed
         self.stream, self._copying = driver.cuda.stream(), driver.cuda.stream()
         self._results = driver.cuda.stream()  # copies results while the next scan runs
-        self._kept: dict[int, _Kept] = {}  # by id of planes on the host, the last used ones last
+        # By the id of planes on the host, the last used ones last: their copy, the event that it is
+        # complete, and the masks of its planes behind A, C, G and T.
+        self._kept: OrderedDict[int, tuple[DeviceArray, Event, bytes]] = OrderedDict()
         self.lock = RLock()  # searches of several threads may share a GPU
 
     def use(self) -> None:
@@ -64,37 +56,28 @@ class Gpu:
         self._results.synchronize()
         return copy
 
-    def fetch(self, planes: Words) -> _Kept:
-        """Begin to copy planes to the GPU, unless they are there.
-
-        Those in pinned memory are copied at full speed and beside other work; of those in ordinary
-        memory the driver makes a copy first.
-        """
-        with self.lock:
-            kept = self._kept.pop(id(planes), None)
-            if kept is None:
-                kept = _Kept()
-                weakref.finalize(planes, self._kept.pop, id(planes)).atexit = False
-            self._kept[id(planes)] = kept  # the last now
-            if kept.copy is None:
-                kept.copy, kept.masks = self.array(planes.shape), b""
-                kept.copy.copy_to_device(planes, stream=self._copying)
-                kept.arrived = driver.mark(self._copying)
-        return kept
-
     def text(self, text: Text, masks: Bytes) -> Text:
         """The same Text on the GPU, with planes of IUPAC letters behind A, C, G and T; masks:
-        uint8[x], the bases of each."""
+        uint8[x], the bases of each.
+
+        Planes in pinned memory are copied at full speed and beside other work; of those in ordinary
+        memory the driver makes a copy first.
+        """
+        planes, wanted = text.planes, masks.tobytes()
         with self.lock:
-            kept = self.fetch(text.planes)
-            kept.arrived.wait(self.stream)
-            planes = kept.copy
-            if len(masks) and kept.masks != masks.tobytes():
-                united = self.array((4 + len(masks)) * text.plane_words + SPARE)
-                unite(planes, text.plane_words, masks, united, self.stream)
-                planes = kept.copy = united
-                kept.masks = masks.tobytes()
-            return text._replace(planes=planes)
+            copy, arrived, united = self._kept.pop(id(planes), (None, None, b""))
+            if copy is None:
+                copy = self.array(planes.shape)
+                copy.copy_to_device(planes, stream=self._copying)
+                arrived = driver.mark(self._copying)
+                weakref.finalize(planes, self._kept.pop, id(planes), None).atexit = False
+            arrived.wait(self.stream)
+            if wanted and wanted != united:
+                bases, united = copy, wanted
+                copy = self.array((4 + len(masks)) * text.plane_words + SPARE)
+                unite(bases, text.plane_words, masks, copy, self.stream)
+            self._kept[id(planes)] = copy, arrived, united  # the last now
+        return text._replace(planes=copy)
 
     def array(self, shape: int | tuple[int, ...], dtype: DTypeLike = np.uint64) -> DeviceArray:
         """An array on the GPU, for which planes are dropped where memory is short.
@@ -105,19 +88,13 @@ class Gpu:
             try:
                 return driver.empty(shape, dtype, self.stream)
             except DeviceError as error:
-                if not self._release():
+                if not self._kept:
                     raise DeviceError(
                         f"device cuda:{self.number}: out of memory, with "
                         f"{driver.memory()[0]:,} bytes free; use cpu"
                     ) from error
-
-    def _release(self) -> bool:
-        """Drop the least recently used planes; returns whether there were any."""
-        for kept in list(self._kept.values()):  # others end meanwhile
-            if kept.copy is not None:
-                kept.copy = None
-                return True
-        return False
+            with suppress(KeyError):  # the last ones may end meanwhile
+                self._kept.popitem(last=False)
 
 
 def start_scan(gpu: Gpu, capacity: int, launch: Callable[[HitBuffer], object]) -> Scan:
@@ -143,9 +120,3 @@ def start_scan(gpu: Gpu, capacity: int, launch: Callable[[HitBuffer], object]) -
 def open_gpu(number: int) -> Gpu:
     """The Gpu of a number. Raises DeviceError where it cannot run kernels."""
     return Gpu(number)
-
-
-def open_gpus(numbers: Sequence[int]) -> list[Gpu]:
-    """The Gpus of some numbers, at the same time, as each takes long."""
-    with ThreadPoolExecutor(len(numbers)) as pool:
-        return list(pool.map(open_gpu, numbers))

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise, product
-from threading import local
+from queue import SimpleQueue
 from typing import Annotated, Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from kmatch.arrays import Bytes, Ints, Longs, Planes, Table, Words
 from kmatch.engine.cuda import driver
-from kmatch.engine.cuda.device import Gpu, open_gpus, start_scan
+from kmatch.engine.cuda.device import Gpu, open_gpu, start_scan
 from kmatch.engine.engine import Engine, Scan, UnderWay
 from kmatch.engine.geometry import Layout, Text
 from kmatch.engine.queries import DifferenceQuery, QueryArrays
@@ -61,7 +61,8 @@ class CudaEngine(Engine):
         reason: str = "",
     ) -> None:
         super().__init__(threads)
-        self.gpus = open_gpus([device.number for device in devices])
+        with ThreadPoolExecutor(len(devices)) as pool:  # each takes long
+            self.gpus = list(pool.map(open_gpu, [device.number for device in devices]))
         self.gpus[0].use()
         self.queues = len(self.gpus)
         self.device = f"cuda:{','.join(str(gpu.number) for gpu in self.gpus)}"
@@ -71,8 +72,10 @@ class CudaEngine(Engine):
         self.capacity = CAPACITY
         self.layout = LAYOUT.within(min(gpu.memory for gpu in self.gpus) // MEMORY_SHARE)
         self._plans: dict[tuple[Gpu, type], tuple[Any, Any]] = {}  # see `_planned`
-        if self.queues > 1:
-            self._threads = GpuThreads(self.gpus)
+        self._threads = ThreadPoolExecutor(DEEP * self.queues, "kmatch cuda")
+        self._free: SimpleQueue[Gpu] = SimpleQueue()  # of several those that take more work
+        for gpu in DEEP * self.gpus:
+            self._free.put(gpu)
 
     def time_kernels(self) -> None:
         for gpu in reversed(self.gpus):  # the first is the current one in the end
@@ -153,12 +156,13 @@ class CudaEngine(Engine):
         settle(starts.limits, starts.bounds)
         return cells
 
-    def _start(self, start: Callable[[Gpu], Any]) -> Any:
+    def _start(self, start: Callable[[Gpu], UnderWay[Any]]) -> UnderWay[Any]:
         """start(the GPU), or the same on whichever of several is free first."""
-        if self.queues > 1:
-            return self._threads.hand_out(start)
-        self.gpus[0].use()
-        return start(self.gpus[0])
+        if self.queues == 1:
+            self.gpus[0].use()
+            return start(self.gpus[0])
+        future = self._threads.submit(_carry_out, self._free, start)
+        return UnderWay(future.result, lambda: future.cancel() or future.exception())
 
     def _planned(self, gpu: Gpu, query: Any, make: Callable[[], Any]) -> Any:
         """make(), or its last result on a GPU for this kind of query if that is the same still."""
@@ -169,26 +173,9 @@ class CudaEngine(Engine):
         return made
 
 
-class GpuThreads:
-    """Threads for several GPUs, DEEP each, which take the next piece of work when they are free."""
-
-    def __init__(self, gpus: Sequence[Gpu]) -> None:
-        own, waiting = local(), iter(DEEP * list(gpus))
-
-        def choose() -> None:
-            own.gpu = next(waiting)
-
-        self._own = own
-        self._pool = ThreadPoolExecutor(DEEP * len(gpus), "kmatch cuda", choose)
-
-    def hand_out(self, start: Callable[[Gpu], Any]) -> UnderWay[Any]:
-        """Let a GPU do start(itself), which returns what is UnderWay."""
-        future = self._pool.submit(_carry_out, self._own, start)
-        return UnderWay(future.result, lambda: future.cancel() or future.exception())
-
-
-def _carry_out(own: local, start: Callable[[Gpu], Any]) -> Any:
-    gpu = own.gpu
+def _carry_out(free: SimpleQueue[Gpu], start: Callable[[Gpu], UnderWay[Any]]) -> Any:
+    """What the next free GPU finds by start(itself)."""
+    gpu = free.get()
     try:
         with gpu.lock:
             gpu.use()
@@ -199,6 +186,8 @@ def _carry_out(own: local, start: Callable[[Gpu], Any]) -> Any:
             raise
         reason = f"device cuda:{gpu.number}: {driver.reason(error)}; use the others or cpu"
         raise DeviceError(reason) from error
+    finally:
+        free.put(gpu)
 
 
 def cuda_kernels(pairs: bool | None = None) -> dict[str, tuple[Any, tuple[Any, ...], Any]]:
