@@ -5,16 +5,14 @@ Mismatch counters are bit-sliced and kept complemented, because the text planes 
 2^bits − (k + 1), so that an overflow means more than k mismatches; a lane whose counter overflows
 is no longer live.
 
-A tuple (live, ones, twos, fours) holds vectors of lanes; `kept` is the number of the counter's bits
-in use. With kept = BEYOND there are three or more, and the tuple holds the carry of the fours, for
-`ripple`, instead of the live plane.
+A tuple (ones, twos, fours) holds the lowest bits of the counters, vectors of lanes; `kept` says how
+many of these are used. Where there are more, the others are in memory.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Longs
 from kmatch.engine.cpu.hits import give_up, leave, new_slot, new_writer, put
 from kmatch.engine.cpu.vectors import (
     ALL_ONES,
@@ -27,12 +25,12 @@ from kmatch.engine.cpu.vectors import (
     pointer,
     store,
 )
-from kmatch.engine.geometry import WIDE, Text
+from kmatch.engine.geometry import WIDE
 from kmatch.engine.workers import TILE
 from kmatch.engine.workers_kernels import next_item
 from kmatch.jit.kernels import inlined, kernel
 
-BEYOND = 3
+KEPT = 3  # bits of a counter in registers, at the most
 
 
 class Counter(NamedTuple):
@@ -65,89 +63,45 @@ def _half(a, b):
 
 
 @inlined
-def begin_wide(first_count):
-    """Counters at their start, all lanes live."""
-    return (
-        fill_wide(ALL_ONES),
-        fill_wide(_start(first_count, 0)),
-        fill_wide(_start(first_count, 1)),
-        fill_wide(_start(first_count, 2)),
-    )
-
-
-@inlined
 def _start(first_count, bit):
-    return NONE if first_count >> bit & 1 else ALL_ONES
+    """A bit of counters at their start."""
+    return fill_wide(NONE if first_count >> bit & 1 else ALL_ONES)
 
 
 @inlined
-def add_four(kept, counters, a, b, c, d):
-    """Count the mismatches of four letters."""
-    live, ones, twos, fours = counters
+def _add_four(kept, counters, a, b, c, d):
+    """Count the mismatches of four letters; returns (counters, carry)."""
+    ones, twos, fours = counters
     ones, first = _full(a, b, ones)
     ones, second = _full(c, d, ones)
     if kept == 1:
-        return live & first & second, ones, twos, fours
-    twos, third = _full(first, second, twos)
-    return _carry_twos(kept, live, ones, twos, fours, third)
+        return (ones, twos, fours), first & second
+    twos, carry = _full(first, second, twos)
+    if kept == KEPT:
+        fours, carry = _half(fours, carry)
+    return (ones, twos, fours), carry
 
 
 @inlined
-def add_one(kept, counters, a):
-    """Count the mismatches of one letter."""
-    live, ones, twos, fours = counters
+def _add_one(kept, counters, a):
+    """The same of one letter."""
+    ones, twos, fours = counters
     ones, carry = _half(ones, a)
-    if kept == 1:
-        return live & carry, ones, twos, fours
-    twos, carry = _half(twos, carry)
-    return _carry_twos(kept, live, ones, twos, fours, carry)
+    if kept > 1:
+        twos, carry = _half(twos, carry)
+    if kept == KEPT:
+        fours, carry = _half(fours, carry)
+    return (ones, twos, fours), carry
 
 
 @inlined
-def _carry_twos(kept, live, ones, twos, fours, carry):
-    if kept == 2:
-        return live & carry, ones, twos, fours
-    fours, carry = _half(fours, carry)
-    return live & carry, ones, twos, fours
-
-
-@kernel
-def begin_high(counts, counter):
-    """Begin the bits from the fourth on: bit b is a vector at counts[(1 + b)·WIDE]."""
-    for b in range(3, counter.bits):
-        store(counts, (1 + b) * WIDE, fill_wide(_start(counter.first_count, b)))
-
-
-@inlined
-def ripple(counts, bits, live, counters):
-    """Add the carry of the fours to the bits from the fourth on; returns (live, counters)."""
-    carry, ones, twos, fours = counters
-    for b in range(3, bits):
-        count, carry = _half(load_wide(counts, (1 + b) * WIDE), carry)
-        store(counts, (1 + b) * WIDE, count)
-    return live & carry, (fill_wide(ALL_ONES), ones, twos, fours)
-
-
-@inlined
-def save(counts, at, live, counters):
-    """Write the live plane to counts[at], and the bits up to the third every WIDE words behind."""
-    _, ones, twos, fours = counters
-    store(counts, at, live)
-    store(counts, at + WIDE, ones)
-    store(counts, at + 2 * WIDE, twos)
-    store(counts, at + 3 * WIDE, fours)
-
-
-class Letters(NamedTuple):
-    """Queries in a chunk; pointers may take the place of the arrays.
-
-    offsets: int64[L], of a letter's words from those of its window's start; bounds: see
-    QueryArrays.
-    """
-
-    offsets: Longs
-    bounds: Longs
-    counter: Counter
+def _add_high(counts, bits, carry):
+    """Add a carry to the bits in memory, of which bit b is a vector at counts[(1 + b)·WIDE];
+    returns the carry out of them."""
+    for at in range((1 + KEPT) * WIDE, (1 + bits) * WIDE, WIDE):
+        count, carry = _half(load_wide(counts, at), carry)
+        store(counts, at, count)
+    return carry
 
 
 def _make_seek(kept):
@@ -155,42 +109,46 @@ def _make_seek(kept):
     def seek(planes, at, last, offsets, query, counter, counts):
         """Count the mismatches of one query, WIDE words at a time, until a lane is within k.
 
-        planes, offsets, counts: pointers. Returns the index of these words, `last` or more if there
-        are none; counts then holds their live plane and the bits of their counters, WIDE words
-        each. query: its first counted letter, its first exact one, its end, and the letter from
-        which on it pays to look whether any lane is live.
+        planes, offsets, counts: pointers; offsets: of a letter's words from those of its window's
+        start. Returns the index of these words, `last` or more if there are none; counts then holds
+        their live plane and the bits of their counters, WIDE words each. query: its first counted
+        letter, its first exact one, its end, and the letter from which on it pays to look whether
+        any lane is live.
         """
         first, exact, end, look = query
-        fours = first + (exact - first) // 4 * 4
+        rest, bits, start = first + (exact - first) // 4 * 4, counter.bits, counter.first_count
         while at < last:
-            counters = begin_wide(counter.first_count)
-            live = fill_wide(ALL_ONES)
-            some = True
-            if kept == BEYOND:
-                begin_high(counts, counter)
-            for i in range(first, fours, 4):
+            live, counters = (
+                fill_wide(ALL_ONES),
+                (_start(start, 0), _start(start, 1), _start(start, 2)),
+            )
+            for bit in range(KEPT, bits):
+                store(counts, (1 + bit) * WIDE, _start(start, bit))
+            for i in range(first, rest, 4):
                 a = load_wide(planes, at + offsets[i])
                 b = load_wide(planes, at + offsets[i + 1])
                 c = load_wide(planes, at + offsets[i + 2])
                 d = load_wide(planes, at + offsets[i + 3])
-                counters = add_four(kept, counters, a, b, c, d)
-                if kept == BEYOND:
-                    live, counters = ripple(counts, counter.bits, live, counters)
-                if i + 4 >= look:
-                    some = nonzero(live if kept == BEYOND else counters[0]) != 0
-                    if not some:
-                        break
-            if some:
-                for i in range(fours, exact):
-                    counters = add_one(kept, counters, load_wide(planes, at + offsets[i]))
-                    if kept == BEYOND:
-                        live, counters = ripple(counts, counter.bits, live, counters)
-                if kept != BEYOND:
-                    live = counters[0]
+                counters, carry = _add_four(kept, counters, a, b, c, d)
+                if kept == KEPT:
+                    carry = _add_high(counts, bits, carry)
+                live = live & carry
+                if i + 4 >= look and nonzero(live) == 0:
+                    break
+            else:
+                for i in range(rest, exact):
+                    a = load_wide(planes, at + offsets[i])
+                    counters, carry = _add_one(kept, counters, a)
+                    if kept == KEPT:
+                        carry = _add_high(counts, bits, carry)
+                    live = live & carry
                 for i in range(exact, end):
                     live = live & load_wide(planes, at + offsets[i])
                 if nonzero(live) != 0:
-                    save(counts, 0, live, counters)
+                    store(counts, 0, live)
+                    store(counts, WIDE, counters[0])
+                    store(counts, 2 * WIDE, counters[1])
+                    store(counts, 3 * WIDE, counters[2])
                     break
             at += WIDE
         return at
@@ -198,7 +156,7 @@ def _make_seek(kept):
     return seek
 
 
-_seek_1, _seek_2, _seek_beyond = (_make_seek(kept) for kept in (1, 2, BEYOND))
+_seek_1, _seek_2, _seek_more = (_make_seek(kept) for kept in (1, 2, KEPT))
 
 
 @kernel
@@ -207,7 +165,7 @@ def _seek(planes, at, last, offsets, query, counter, counts):
         return _seek_1(planes, at, last, offsets, query, counter, counts)
     if counter.bits == 2:
         return _seek_2(planes, at, last, offsets, query, counter, counts)
-    return _seek_beyond(planes, at, last, offsets, query, counter, counts)
+    return _seek_more(planes, at, last, offsets, query, counter, counts)
 
 
 @kernel
@@ -220,53 +178,38 @@ def _distance(counts, counter, word, bit):
 
 
 @kernel
-def _collect(counts, counter, text, at, many, query, writer):
+def _collect(counts, counter, words, rows, at, many, query, writer):
     """Write the codes of the live lanes of `many` words from `at` on."""
     for w in range(many):
         live = counts[w]
         if live == NONE:
             continue
-        row, word = divmod(at + w, text.words)
+        row, word = divmod(at + w, words)
         while live != NONE:
             bit = lowest(live)
             live &= live - ONE
-            position = (64 * word + bit) * text.rows + row
+            position = (64 * word + bit) * rows + row
             put(writer, position, query, _distance(counts, counter, w, bit))
 
 
 @kernel
-def _scan_words(text, letters, q, at, end, counts, writer):
-    """Scan words next to each other for one query."""
-    bounds, counter = letters.bounds, letters.counter
-    query = (bounds[4 * q], bounds[4 * q + 1], bounds[4 * q + 2], bounds[4 * q + 3])
-    while True:
-        at = _seek(text.planes, at, end, letters.offsets, query, counter, counts)
-        if at >= end:
-            break
-        _collect(counts, counter, text, at, min(WIDE, end - at), q, writer)
-        at += WIDE
-
-
-@kernel
-def _letter_offsets(text, query):
-    """The offsets of Letters."""
-    offsets = np.empty(len(query.planes), np.int64)
-    for i in range(len(offsets)):
-        offsets[i] = query.planes[i] * text.plane_words + query.shifts[i] * text.words
-    return offsets
-
-
-@kernel
-def _scan_tiles(work, text, query, offsets, k, counts, writer):
+def _scan_tiles(work, text, query, k, offsets, counts, writer):
     """Scan tiles until none is left; its arrays outlive it, so what it calls takes pointers."""
-    chunk = Text(pointer(text.planes, 0), text.words, text.rows, text.plane_words)
-    letters = Letters(pointer(offsets, 0), pointer(query.bounds, 0), counter_of(k))
-    counts_at = pointer(counts, 0)
+    planes, words, rows, plane_words = text
+    for i in range(len(offsets)):
+        offsets[i] = query.planes[i] * plane_words + query.shifts[i] * words
+    counter, found = counter_of(k), pointer(counts, 0)
     item = next_item(work)
     while item >= 0:
-        end = min(TILE * (item + 1), text.rows * text.words)
+        last = min(TILE * (item + 1), rows * words)
         for q in range(len(query.bounds)):
-            _scan_words(chunk, letters, q, TILE * item, end, counts_at, writer)
+            bounds = query.bounds[q, 0], query.bounds[q, 1], query.bounds[q, 2], query.bounds[q, 3]
+            given = pointer(offsets, 0), bounds, counter, found
+            at = _seek(pointer(planes, 0), TILE * item, last, *given)
+            while at < last:
+                many = min(WIDE, last - at)
+                _collect(found, counter, words, rows, at, many, q, writer)
+                at = _seek(pointer(planes, 0), at + WIDE, last, *given)
         give_up(work, writer)
         item = next_item(work)
 
@@ -278,9 +221,9 @@ def scan(work, text, query, k, buffer):
     work: see `tiles`; text: Text; query: QueryArrays; k: counted letters that may mismatch; buffer:
     HitBuffer, receives the codes.
     """
-    offsets = _letter_offsets(text, query)
-    counts = np.empty((1 + max(counter_of(k).bits, 3)) * WIDE, np.uint64)
+    offsets = np.empty(len(query.planes), np.int64)
+    counts = np.empty((1 + max(counter_of(k).bits, KEPT)) * WIDE, np.uint64)
     slot = new_slot()
     writer = new_writer(buffer, slot, len(query.bounds), k)
-    _scan_tiles(work, text, query, offsets, k, counts, writer)
+    _scan_tiles(work, text, query, k, offsets, counts, writer)
     leave(buffer, slot)
