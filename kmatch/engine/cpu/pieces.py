@@ -13,8 +13,8 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Longs, Words
 from kmatch.engine.cpu.hits import put
-from kmatch.engine.cpu.vectors import ONE, aligned, load, lowest, nonzero, pointer, store
-from kmatch.engine.geometry import WORDS
+from kmatch.engine.cpu.vectors import ONE, aligned, load_wide, lowest, nonzero, pointer, store
+from kmatch.engine.geometry import WIDE
 from kmatch.engine.letters import decode
 from kmatch.jit.kernels import inlined, kernel
 
@@ -69,7 +69,7 @@ def _verify(text, pattern, center, memory, writer):
             put(writer, end * sign, query, row[d])
 
 
-STEP = 4 * WORDS  # words taken at a time
+STEP = 2 * WIDE  # words taken at a time
 
 CACHED = 1024  # words of a plane that all pieces scan before the next: they stay in the L1 cache
 
@@ -96,33 +96,21 @@ def _seek(planes, chain, size, at, end, out):
     `end` and beyond are read, but those of the result mean nothing. planes, chain, out: pointers.
     """
     while at < end:
-        a, b, c, d = _four(planes, at + chain[0])
+        a, b = load_wide(planes, at + chain[0]), load_wide(planes, at + chain[0] + WIDE)
         i, alive = 1, True
         while alive and i < size:
             stop = min(size, i + HASTE)
             while i < stop:
-                e, f, g, h = _four(planes, at + chain[i])
-                a, b, c, d = a & e, b & f, c & g, d & h
+                a = a & load_wide(planes, at + chain[i])
+                b = b & load_wide(planes, at + chain[i] + WIDE)
                 i += 1
-            alive = nonzero(a | b | c | d) != 0
-        if alive and nonzero(a | b | c | d) != 0:
+            alive = nonzero(a | b) != 0
+        if alive and nonzero(a | b) != 0:
             store(out, 0, a)
-            store(out, WORDS, b)
-            store(out, 2 * WORDS, c)
-            store(out, 3 * WORDS, d)
+            store(out, WIDE, b)
             break
         at += STEP
     return at
-
-
-@inlined
-def _four(planes, at):
-    return (
-        load(planes, at),
-        load(planes, at + WORDS),
-        load(planes, at + 2 * WORDS),
-        load(planes, at + 3 * WORDS),
-    )
 
 
 @kernel
