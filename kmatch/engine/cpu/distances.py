@@ -74,44 +74,28 @@ def read(state, counter, bits, word, bit):
 
 
 @kernel
-def _carry3(state, counter, source, target, columns):
-    """Take three bits over a block of columns, (plus, minus) each; writes carries to `target`."""
-    a, b, c = load(state, counter), load(state, counter + WORDS), load(state, counter + 2 * WORDS)
-    for h in range(source, source + 2 * WORDS * columns, 2 * WORDS):
-        plus, minus = load(state, h), load(state, h + WORDS)
-        plus1, minus1 = plus & a, minus & ~a
-        a = a ^ (plus | minus)
-        plus2, minus2 = plus1 & b, minus1 & ~b
-        b = b ^ (plus1 | minus1)
-        store(state, target, plus2 & c)
-        store(state, target + WORDS, minus2 & ~c)
-        c = c ^ (plus2 | minus2)
-        target += 2 * WORDS
-    store(state, counter, a)
-    store(state, counter + WORDS, b)
-    store(state, counter + 2 * WORDS, c)
-
-
-@kernel
-def _sign3(state, counter, source, seen, columns):
-    """Take the three highest bits over a block of columns; returns whether the sign was ever set.
-
-    Writes the lanes in which it was to `seen`.
-    """
+def _add_three(state, counter, source, target, columns, highest):
+    """Add a block of columns, (plus, minus) each, to three bits; writes their carries to `target`,
+    or for the highest three the lanes in which the sign was ever set."""
     a, b, c = load(state, counter), load(state, counter + WORDS), load(state, counter + 2 * WORDS)
     low = c
     for h in range(source, source + 2 * WORDS * columns, 2 * WORDS):
         plus, minus = load(state, h), load(state, h + WORDS)
         plus1, minus1 = plus & a, minus & ~a
         a = a ^ (plus | minus)
-        c = c ^ ((plus1 & b) | (minus1 & ~b))
+        plus2, minus2 = plus1 & b, minus1 & ~b
         b = b ^ (plus1 | minus1)
+        if not highest:
+            store(state, target, plus2 & c)
+            store(state, target + WORDS, minus2 & ~c)
+            target += 2 * WORDS
+        c = c ^ (plus2 | minus2)
         low = low | c
     store(state, counter, a)
     store(state, counter + WORDS, b)
     store(state, counter + 2 * WORDS, c)
-    store(state, seen, low)
-    return nonzero(low) != 0
+    if highest:
+        store(state, target, low)
 
 
 @kernel
@@ -121,7 +105,7 @@ def follow(state, counter, bits, border, spare, columns):
     Returns whether a lane was negative before or after any column; writes these lanes to `spare`,
     which has space for as many columns.
     """
-    for i in range(0, bits - 3, 3):
-        _carry3(state, counter + i * WORDS, border, spare, columns)
+    for i in range(0, bits, 3):
+        _add_three(state, counter + i * WORDS, border, spare, columns, i == bits - 3)
         border = spare
-    return _sign3(state, counter + (bits - 3) * WORDS, border, spare, columns)
+    return nonzero(load(state, spare)) != 0

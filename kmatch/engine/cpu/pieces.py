@@ -16,7 +16,7 @@ from kmatch.engine.cpu.hits import put
 from kmatch.engine.cpu.vectors import ONE, aligned, load_wide, lowest, nonzero, pointer, store
 from kmatch.engine.geometry import WIDE
 from kmatch.engine.letters import decode
-from kmatch.jit.kernels import inlined, kernel
+from kmatch.jit.kernels import kernel
 
 
 class Pattern(NamedTuple):

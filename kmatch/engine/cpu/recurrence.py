@@ -74,36 +74,28 @@ def _rows_at(rows, top):
 
 
 @kernel
-def _strip8(planes, state, rows, top, deltas, source, target, offsets, columns):
-    upper, lower = load_four(state, deltas), load_four(state, deltas + 4 * PAIR)
-    first, second = _rows_at(rows, top), _rows_at(rows, top + 4)
+def _fours(planes, state, rows, top, deltas, source, target, offsets, columns, two):
+    """Take four rows, or two times four."""
+    upper, first = load_four(state, deltas), _rows_at(rows, top)
+    lower, second = upper, first
+    if two:
+        lower, second = load_four(state, deltas + 4 * PAIR), _rows_at(rows, top + 4)
     for c in range(columns):
         at = offsets[c]
         ph, mh = load_pair(state, source)
         ph, mh, upper = _four(planes, first, at, ph, mh, upper)
-        ph, mh, lower = _four(planes, second, at, ph, mh, lower)
+        if two:
+            ph, mh, lower = _four(planes, second, at, ph, mh, lower)
         store_pair(state, target, ph, mh)
         source += PAIR
         target += PAIR
     store_four(state, deltas, upper)
-    store_four(state, deltas + 4 * PAIR, lower)
+    if two:
+        store_four(state, deltas + 4 * PAIR, lower)
 
 
 @kernel
-def _strip4(planes, state, rows, top, deltas, source, target, offsets, columns):
-    four, first = load_four(state, deltas), _rows_at(rows, top)
-    for c in range(columns):
-        at = offsets[c]
-        ph, mh = load_pair(state, source)
-        ph, mh, four = _four(planes, first, at, ph, mh, four)
-        store_pair(state, target, ph, mh)
-        source += PAIR
-        target += PAIR
-    store_four(state, deltas, four)
-
-
-@kernel
-def _strip1(planes, state, rows, top, deltas, source, target, offsets, columns):
+def _one(planes, state, rows, top, deltas, source, target, offsets, columns):
     nv, mv = load_pair(state, deltas)
     for c in range(columns):
         at = offsets[c]
@@ -125,13 +117,10 @@ def advance(planes, state, rows, top, bottom, deltas, source, target, offsets, c
     how many. Pointers may take the place of the arrays.
     """
     while top < bottom:
-        if bottom - top >= 8:
-            _strip8(planes, state, rows, top, deltas, source, target, offsets, columns)
-            taken = 8
-        elif bottom - top >= 4:
-            _strip4(planes, state, rows, top, deltas, source, target, offsets, columns)
-            taken = 4
+        if bottom - top >= 4:
+            taken = 8 if bottom - top >= 8 else 4
+            _fours(planes, state, rows, top, deltas, source, target, offsets, columns, taken == 8)
         else:
-            _strip1(planes, state, rows, top, deltas, source, target, offsets, columns)
             taken = 1
+            _one(planes, state, rows, top, deltas, source, target, offsets, columns)
         source, top, deltas = target, top + taken, deltas + PAIR * taken
