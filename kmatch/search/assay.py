@@ -17,13 +17,13 @@ from kmatch.results.batches import SEEN, AssayBatch, HitBatch, ProductBatch, joi
 from kmatch.results.melting import SALTS, Salts, codes_of, melting_temperatures
 from kmatch.results.table import Hits
 from kmatch.search.alignments import with_alignments
-from kmatch.search.best import WINDOW, Window, closest, noted_records, windows
+from kmatch.search.best import WINDOW, Window, closest, records_apart, windows
 from kmatch.search.pcr import PRODUCT, PcrOptions, products_of, site_query
 from kmatch.search.query import RUN, Query, Run
-from kmatch.search.search import Progress, begin_search
+from kmatch.search.search import Search, begin_search
 from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.primer_pairs import PrimerPairs
-from kmatch.sequences.records import Stretch
+from kmatch.sequences.records import Stretch, stretch_of, whole_records
 
 ROLES = 3
 
@@ -70,7 +70,8 @@ class AssaySearch:
         self.engine = begin_search(self._query, genomes, run).engine
         if run.device == "auto" and run.cluster is None:
             run = run._replace(device=self.engine.name)
-        self._run, self.progress = run._replace(aligned=False), Progress(genomes)
+        self._run, self._reading = run._replace(aligned=False), Search[HitBatch](genomes)
+        self.progress = self._reading.progress
         oligos = pairs.primers
         self._table = Hits((), oligos)
         codes, begins = codes_of(oligos.masks), oligos.begins
@@ -84,18 +85,18 @@ class AssaySearch:
 
     def _units(self) -> Iterator[tuple[str, list[Stretch] | Genome]]:
         """Yield the names of genomes, and their records or, of a large one, where these are."""
-        progress, genomes = self.progress, self._genomes
+        genomes = self._genomes
         for number, name in enumerate(genomes.names):
-            progress.go_to(number)
+            self.progress.go_to(number)
             genome, apart = genomes.genome(number), self._options.each == "record"
             if not apart and (genome.expected_letters or WINDOW) >= WINDOW:
                 yield name, genome
                 continue
-            records = noted_records(genome.parts(progress.hear), progress.add)
+            parts = self._reading.parts(genome)
             if apart:
-                yield from ((record.names[0], [record]) for record in records)
+                yield from records_apart(parts)
             else:
-                yield name, list(records)
+                yield name, [stretch_of(*record) for record in whole_records(parts)]
 
     def _batch(self, window: Window) -> AssayBatch:
         """The rows of the genomes of a Window."""

@@ -23,14 +23,12 @@ from kmatch.search.panel import warn_of_missing
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.search import Search
-from kmatch.sequences.chunks import Spans
 from kmatch.sequences.circles import Circular
-from kmatch.sequences.records import Stretch, stretch_of, whole_stretches
+from kmatch.sequences.records import Stretch, stretch_of, whole_records
 
 WINDOW = 1 << 25  # letters of records that are searched together
 UNITS = 1 << 12  # and genomes or records that are asked apart, at the most
 SPARED = 1 << 7  # patterns in units that are searched for in vain, to search fewer times
-HELD = 1 << 20  # hits of a genome that wait for closer ones; of more it is searched once again
 
 
 class BestSearch(Search[HitBatch]):
@@ -54,27 +52,20 @@ class BestSearch(Search[HitBatch]):
         query = self._query
         lengths, window = query.patterns.lengths, Window(genome, None, [genome.label])
 
+        searches: list[EditSearch] = []
+
         def find(part: Window, asked: Query) -> Iterable[HitBatch]:
             search = EditSearch(asked, self.genomes, self.run, self.regions, self.engine)
-            search.progress, search.narrows = self.progress, False
+            search.progress.tell, search.narrows = self.progress.hear, False
+            searches.append(search)
             return search._find(part.genome)
 
-        held, rows, least = [no_hits()], 0, lengths[None].copy()
-        for batch in approach(window, query, least, find):
-            if held:
-                held.append(batch)
-                rows += len(batch)
-            if rows > HELD:
-                held = [nearest(held, least, window)]
-                rows = len(held[0])
-                if rows > HELD / 2:
-                    held, rows = [], 0
-        warn_of_missing(query.patterns, least[0], genome.label if self.genomes.named else None)
-        if held:
-            yield nearest(held, least, window)
-        else:
-            near = np.flatnonzero(least[0] < lengths)
-            yield from found_of(near, window, query, least[0], find)
+        batch = closest(window, query, np.ones((1, len(lengths)), bool), find)
+        self.progress.join(searches[-1].progress)  # as each of them has met all records
+        least = lengths.copy()
+        least[batch.pattern] = batch.distance
+        warn_of_missing(query.patterns, least, genome.label if self.genomes.named else None)
+        yield batch
 
     def _in_records(self, genome: Genome) -> Iterator[HitBatch]:
         patterns, first = self._query.patterns, 0
@@ -85,8 +76,7 @@ class BestSearch(Search[HitBatch]):
             genomes = part.genomes(self.genomes.circular)
             return EditSearch(asked, genomes, run, engine=self.engine).everywhere()
 
-        records = noted_records(self.parts(genome), self.note)
-        for window in windows((record.names[0], [record]) for record in records):
+        for window in windows(records_apart(self.parts(genome))):
             apart = np.ones((len(window.names), len(patterns)), bool)
             batch = closest(window, self._query, apart, find)
             apart[batch.record, batch.pattern] = False
@@ -103,15 +93,10 @@ class BestSearch(Search[HitBatch]):
             )
 
 
-def noted_records(
-    stretches: Iterable[Stretch], note: Callable[[Spans], object]
-) -> Iterator[Stretch]:
-    """Yield a Stretch of each whole record of a genome, which is noted before."""
-    first = 0
-    for stretch in whole_stretches(stretches):
-        note(Spans(first, stretch.names, np.zeros_like(stretch.lengths), stretch.lengths))
-        yield from (stretch_of(*record) for record in stretch.each())
-        first += len(stretch.names)
+def records_apart(stretches: Iterable[Stretch]) -> Iterator[tuple[str, list[Stretch]]]:
+    """Yield whole records as units, each with its name."""
+    for record in whole_records(stretches):
+        yield record.name, [stretch_of(*record)]
 
 
 class Window(NamedTuple):
@@ -202,21 +187,14 @@ def approach(window: Window, query: Query, least: Longs, find: Find) -> Iterator
         missing = least == lengths
         for units, numbers in rectangles(missing):
             part, record = window.part(units)
-            for batch in found_of(numbers, part, query, limits, find):
+            for batch in find(part, query.take(numbers, limits)):
+                batch = replace(batch, pattern=numbers[batch.pattern].astype(np.int32))
                 batch = batch if record is None else moved(batch, record)
                 kept = missing[window.units(batch.record), batch.pattern]
                 batch = batch if kept.all() else batch.picked(np.flatnonzero(kept))
                 pairs = window.units(batch.record), batch.pattern
                 np.minimum.at(least, pairs, batch.distance)
                 yield batch.picked(np.flatnonzero(batch.distance == least[pairs]))
-
-
-def found_of(
-    numbers: Longs, window: Window, query: Query, limits: Longs, find: Find
-) -> Iterator[HitBatch]:
-    """Yield the hits of some patterns, by number, each within its limit."""
-    for batch in find(window, query.take(numbers, limits)):
-        yield replace(batch, pattern=numbers[batch.pattern].astype(np.int32))
 
 
 def _limits(window: Window, query: Query, least: Longs) -> Iterator[Longs]:

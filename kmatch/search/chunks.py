@@ -116,36 +116,37 @@ class Chunking(NamedTuple):
     engine: Engine
     words: int | None
 
-    def chunks(
+    def packed(
         self, genome: Genome, hear: Progress | None = None, narrow: Regions | None = None
-    ) -> Iterator[PackedChunk]:
-        """Yield the PackedChunks of a genome; a genome that is kept packs itself once for a plan.
+    ) -> Iterable[PackedChunk] | None:
+        """The PackedChunks of a genome that is packed already: in a file whose chunks serve, or
+        because it was kept; otherwise None.
 
-        A packed genome is searched as it is, where its chunks serve; otherwise it is unpacked and
-        packed anew. hear(read, size) hears of bytes read; narrow: Regions, without which records
-        are left out or stay as empty.
+        hear(read, size) hears of bytes read; narrow: Regions, without which chunks are left out.
         """
-        words, engine = self.words or WORDS, self.engine
+        words = self.words or WORDS
         if genome.file is not None and serves(genome.file, self.plan, words):
-            for stored in stored_chunks(genome.file, hear, narrow):
-                yield PackedChunk(*stored, words)
-            return
-        if narrow:
-            yield from self.fresh(map(narrow.narrowed, genome.parts(hear)))
-            return
-        key = (self.plan, words, engine.device)
-        kept_for, ready = _KEPT.get(genome, (None, []))
-        if kept_for == key:
-            yield from ready
-            return
-        keep = genome.keep and genome.file is None
+            stored = stored_chunks(genome.file, hear, narrow)
+            return (PackedChunk(*each, words) for each in stored)
+        kept_for, kept = _KEPT.get(genome, (None, None))
+        return kept if kept_for == (self.plan, words, self.engine.device) and not narrow else None
+
+    def chunks(
+        self, genome: Genome, parts: Iterable[Stretch], keep: bool = True
+    ) -> Iterator[PackedChunk]:
+        """Yield the PackedChunks of the Stretches of a genome, packed anew; a genome that is kept
+        packs itself once for a plan.
+
+        keep: whether these Stretches are the whole genome.
+        """
+        keep = keep and genome.keep and genome.file is None
         kept: list[PackedChunk] = []
-        for packed in self.fresh(genome.parts(hear)):
+        for packed in self.fresh(parts):
             if keep:
                 kept.append(packed)
             yield packed
-        if keep:
-            _KEPT[genome] = key, kept  # chunks of other plans would only take memory
+        if keep:  # chunks of other plans would only take memory
+            _KEPT[genome] = (self.plan, self.words or WORDS, self.engine.device), kept
 
     def fresh(self, parts: Iterable[Stretch], first: int = 0) -> Iterator[PackedChunk]:
         """The PackedChunks of Stretches, packed anew; first: the number of their first record."""

@@ -127,7 +127,7 @@ class EditSearch(Search[HitBatch]):
     def _in_circles(self, genome: Genome, circles: Circles) -> Iterator[HitBatch]:
         """Yield the HitBatches of linear and of circular records by turns."""
         for turns, first, parts in circles.runs(self.parts(genome)):
-            chunks = self.noted(self._chunking.fresh(parts, first), circles)
+            chunks = self._chunking.fresh(parts, first)
             found = self._in_chunks(chunks, "ends" if turns else self._report)
             for batch in by_record(found) if turns else found:
                 batch = replace(batch, origin=batch.origin._replace(circles=circles.lengths))

@@ -19,7 +19,6 @@ from kmatch.search.panel import wanted_strands
 from kmatch.search.query import RUN, Run
 from kmatch.search.search import Progress
 from kmatch.sequences.alphabet import encode_text
-from kmatch.sequences.chunks import Spans
 from kmatch.sequences.records import Progress as Hear
 
 PART = 1 << 24  # letters that an engine is given at a time, where records are shorter
@@ -105,7 +104,7 @@ class PrimerSearch:
         self._codes: Bytes = np.concatenate([np.zeros(0, np.uint8), *found])
         self._starts = self._all_starts()
         self.progress = Progress()
-        self.progress.add(Spans(0, self._names, self._bounds[:-1], lengths))
+        self.progress.add(lengths)
         self._background, self._run = background, run
         self.engine = run.cluster or choose_algorithm("primer", (), run)
 

@@ -2,15 +2,14 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import compress, groupby
-from typing import Any, NamedTuple
+from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 
 from kmatch.arrays import Bools, Longs
 from kmatch.errors import MOST, InputError, checked_count, listed, shown, warn
 from kmatch.results.batches import RECORD, SomeBatch
-from kmatch.sequences.chunks import Spans
 from kmatch.sequences.files import StrPath, is_comment, label_of, read_lines
 from kmatch.sequences.records import Stretch
 
@@ -36,8 +35,8 @@ class Regions:
         self._furthest: dict[str, Region] = {}  # of each record, the region that ends last
         for name, group in groupby(ordered, key=lambda region: region.record):
             self._furthest[name] = max(group, key=lambda region: region.end)
-        # Letters of the records of them that were read, as far as they were searched.
-        self.lengths: dict[str, int] = {}
+        self.lengths: dict[str, int] = {}  # of the records of them that were read
+        self._last = 0  # the same of the last one
         self._numbers = {name: number for number, name in enumerate(self._furthest)}
         rows = [(self._numbers[name], start, end) for name, start, end, _ in ordered]
         record, start, end = np.array(rows, np.int64).reshape(-1, 3).T
@@ -63,8 +62,7 @@ class Regions:
 
     def narrowed(self, part: Stretch) -> Stretch:
         """A Stretch without the letters of records that no region names; these stay as empty."""
-        named = _named(part.names, self)
-        self.join(dict.fromkeys(compress(part.names, named), 0))
+        named = self._named(part.names)
         if named.all():
             return part
         letters = np.zeros(0, np.uint8)
@@ -72,10 +70,17 @@ class Regions:
             letters = np.asarray(part.letters)[np.repeat(named, part.lengths)]
         return part._replace(lengths=np.where(named, part.lengths, 0), letters=letters)
 
-    def meet(self, spans: Spans) -> None:
-        """Take the records in a chunk."""
-        for number in np.flatnonzero(_named(spans.names, self)).tolist():
-            self.join({spans.names[number]: int(spans.lengths[number])})
+    def meet(self, names: list[str], lengths: Longs, goes_on: bool = False) -> Bools:
+        """Take records with so many letters, or more letters of the last one; returns which of them
+        regions name."""
+        named = self._named(names)
+        for number in np.flatnonzero(named).tolist():
+            self._last = int(lengths[number]) + goes_on * self._last
+            self.join({names[number]: self._last})
+        return named
+
+    def _named(self, names: list[str]) -> Bools:
+        return np.fromiter(map(self._numbers.__contains__, names), np.bool_, len(names))
 
     def join(self, lengths: Mapping[str, int]) -> None:
         """Take the letters of records, or of what was searched of them."""
@@ -168,8 +173,3 @@ def _regions(lines: list[str], label: str) -> Iterator[Region]:
 def _is_position(cell: str) -> bool:
     digits = cell.strip()
     return digits.isdecimal() and len(digits) < 20 and int(digits) <= MOST
-
-
-def _named(names: list[str], known: Any) -> Bools:
-    """Which names are known, bool[n]."""
-    return np.fromiter(map(known.__contains__, names), np.bool_, len(names))

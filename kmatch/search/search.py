@@ -6,15 +6,15 @@ from typing import Any, Generic
 
 import numpy as np
 
+from kmatch.arrays import Longs
 from kmatch.errors import InputError
 from kmatch.genome import Genome, Genomes
 from kmatch.published.registry import ENGINE
-from kmatch.results.batches import HitBatch, SomeBatch, joined, sizes_of
+from kmatch.results.batches import HitBatch, SomeBatch, joined
 from kmatch.search.chunks import Chunking, PackedChunk
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.rules import rules_of
-from kmatch.sequences.chunks import Spans
 from kmatch.sequences.circles import Circles
 from kmatch.sequences.records import Progress as Tell
 from kmatch.sequences.records import Stretch
@@ -24,8 +24,6 @@ class Progress:
     """How far a search is: `read` of `size` bytes of its genome, size being None where that is
     unknown, or of several genomes; `records` that it has met with `letters`, the longest having
     `longest`. tell(read, size), if there is one, hears of both.
-
-    A search that reads a genome twice counts its records once.
     """
 
     def __init__(self, genomes: Genomes | None = None) -> None:
@@ -34,11 +32,10 @@ class Progress:
         self.tell: Tell | None = None
         self.records = self.letters = self.longest = 0
         self._genomes = len(genomes) if genomes and genomes.named else 0  # where there are several
-        self._met = self._last = 0  # records of the genome at hand, and letters of its last one
+        self._last = 0  # letters of the last record so far
 
     def go_to(self, number: int) -> None:
         """Go on to a genome, by number."""
-        self._met = self._last = 0
         if self._genomes:
             self.reach(number, self._genomes)
 
@@ -59,18 +56,12 @@ class Progress:
         self.letters += other.letters
         self.longest = max(self.longest, other.longest)
 
-    def add(self, spans: Spans) -> None:
-        """Take the records in a chunk of the genome at hand, of which the last one may go on."""
-        lengths = spans.lengths.tolist()
-        again, met = self._met - spans.first, spans.first + len(lengths)
-        if 0 < again <= len(lengths):  # otherwise the genome is read again, or the record is new
-            more = max(lengths[again - 1] - self._last, 0)
-            self.letters, self._last = self.letters + more, self._last + more
-        if met > self._met:
-            self.letters += sum(lengths[max(again, 0) :])
-            self.records += met - self._met
-            self._met, self._last = met, lengths[-1]
-        self.longest = max(self.longest, *lengths, 0)
+    def add(self, lengths: Longs, goes_on: bool = False) -> None:
+        """Take the letters of records, int64[r], or more letters of the last one."""
+        self._last = int(lengths[-1:].sum()) + goes_on * self._last
+        self.records += len(lengths) - goes_on
+        self.letters += int(lengths.sum())
+        self.longest = max(self.longest, self._last, int(lengths.max(initial=0)))
 
 
 class Search(Generic[SomeBatch]):
@@ -113,9 +104,11 @@ class Search(Generic[SomeBatch]):
         raise NotImplementedError
 
     def parts(self, genome: Genome) -> Iterator[Stretch]:
-        """The Stretches of a genome, without letters that need no search."""
-        parts = genome.parts(self.progress.hear)
-        return map(self.narrow.narrowed, parts) if self.narrow else parts
+        """The Stretches of a genome, of whose records the search takes note, without letters that
+        need no search."""
+        for part in genome.parts(self.progress.hear):
+            self.note(part.names, part.lengths, part.goes_on)
+            yield self.narrow.narrowed(part) if self.narrow else part
 
     @property
     def narrow(self) -> Regions | None:
@@ -124,31 +117,22 @@ class Search(Generic[SomeBatch]):
 
     def chunks(
         self, chunking: Chunking, genome: Genome, circles: Circles | None = None
-    ) -> Iterator[PackedChunk]:
-        """The PackedChunks of a genome, of whose records the search takes note; Circles lay out
-        those that are circular."""
-        if circles is None:
-            return self.noted(chunking.chunks(genome, self.progress.hear, self.narrow))
-        return self.noted(chunking.fresh(circles.parts(self.parts(genome))), circles)
+    ) -> Iterable[PackedChunk]:
+        """The PackedChunks of a genome; Circles lay out records that are circular."""
+        if circles is not None:
+            return chunking.fresh(circles.parts(self.parts(genome)))
+        packed = chunking.packed(genome, self.progress.hear, self.narrow)
+        if packed is not None:
+            self.note(*genome.sizes)
+            return packed
+        return chunking.chunks(genome, self.parts(genome), keep=self.narrow is None)
 
-    def noted(
-        self, chunks: Iterable[PackedChunk], circles: Circles | None = None
-    ) -> Iterator[PackedChunk]:
-        """The chunks, of whose records the search takes note, without the letters behind circular
-        ones."""
-        for chunk in chunks:
-            spans = chunk.spans
-            if circles is not None:
-                size = sizes_of(np.arange(len(spans.lengths)) + spans.first, circles.lengths)
-                spans = spans._replace(lengths=np.minimum(spans.lengths, size))
-            self.note(spans)
-            yield chunk
-
-    def note(self, spans: Spans) -> None:
-        """Take note of records."""
-        self.progress.add(spans)
+    def note(self, names: list[str], lengths: Longs, goes_on: bool = False) -> None:
+        """Take note of records with so many letters, or of more letters of the last one."""
         if self.regions:
-            self.regions.meet(spans)
+            named = self.regions.meet(names, lengths, goes_on)
+            lengths = np.where(named, lengths, 0) if self.narrows else lengths
+        self.progress.add(lengths, goes_on)
 
 
 def begin_search(

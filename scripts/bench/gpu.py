@@ -144,7 +144,7 @@ class Bench:
         """The one chunk of the beginning of the text, in the layout of the engine."""
         words = self.engine.layout.reading_words
         plan = plan._replace(length=length)
-        return next(Chunking(plan, self.engine, words).chunks(self.genome(length)))
+        return next(Chunking(plan, self.engine, words).fresh(self.genome(length).parts()))
 
     def on_gpu(self, chunk):
         """The Text of a chunk on the GPU, as the engine's kernels take it."""

@@ -19,7 +19,7 @@ from kmatch.engine.geometry import Layout
 from kmatch.packed import reader as stored
 from kmatch.packed.writer import write_packed
 from kmatch.results import formats, limit
-from kmatch.search import best, chunks, edit, pcr, primer
+from kmatch.search import chunks, edit, pcr, primer
 from kmatch.search import scan as dense
 from kmatch.sequences import fasta as fasta_reader
 
@@ -38,7 +38,6 @@ PATCHES = {
     "columns": (((cpu_primer, "BLOCK"),), (1, 7, 30)),
     "part": (((primer, "PART"),), (1, 30)),
     "products": (((pcr, "PRODUCTS"),), (1, 3)),
-    "held": (((best, "HELD"),), (0, 1, 5)),
     "block": (((fasta_reader, "BLOCK"),), (1, 7, 64)),
     "smaller": (((stored, "SMALLER"),), (1, 1 << 40)),
     "capacity": (((engine, "CAPACITY"), (dense, "CAPACITY")), (1, 20, 50, 200)),

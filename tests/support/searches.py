@@ -25,7 +25,6 @@ SETTINGS = {
     "chunk_length": "search.chunks.LENGTH",
     "words": "search.chunks.WORDS",
     "capacity": "search.scan.CAPACITY",
-    "held": "search.best.HELD",
     "part": "search.primer.PART",
     "height": "engine.cpu.primer.HEIGHT",
     "block": "engine.cpu.primer.BLOCK",
