@@ -164,14 +164,13 @@ class EditSearch(Search[HitBatch]):
         return replace(hits, start=start, end=end).picked(rows[np.lexsort(tuple(order))])
 
     def _in_chunks(self, chunks: Iterable[PackedChunk], report: str) -> Generator[HitBatch]:
-        """Yield the HitBatches of an iterable of PackedChunks."""
+        """Yield the HitBatches of an iterable of PackedChunks, some without rows."""
         self._now = report
         self._start()
         last: PackedChunk | None = None
         for chunk, codes in self._scanner.scan(chunks, self._scans.start):
             if last and chunk.base > last.base + last.length:  # what lies between is in no region
-                if len(hits := self._hits(last, NO_ENDS, FOREVER)):
-                    yield hits
+                yield self._hits(last, NO_ENDS, FOREVER)
                 self._start()
             elif last:
                 self._go_on(last)
@@ -179,10 +178,9 @@ class EditSearch(Search[HitBatch]):
             if len(codes) * UNPACKED > chunk.length:
                 chunk.unpack(self.engine)
             for ends, seen in self._ends(chunk, codes):
-                if len(hits := self._hits(chunk, ends, seen)):
-                    yield hits
-        if last and len(hits := self._hits(last, NO_ENDS, FOREVER)):
-            yield hits
+                yield self._hits(chunk, ends, seen)
+        if last:
+            yield self._hits(last, NO_ENDS, FOREVER)
 
     def _start(self) -> None:
         """Start where no chunk comes before."""

@@ -85,16 +85,16 @@ class Scanner:
 
 
 def ahead(batches: Generator[HitBatch], threads: int) -> Iterator[HitBatch]:
-    """Yield batches; those behind one of many hits are made ahead, by a thread of their own.
+    """Yield batches with rows; those behind one of many are made ahead, by a thread of their own.
 
     threads: that the search may use; with one nothing is done ahead.
     """
-    for batch in batches:
+    for batch in filter(len, batches):
         many = len(batch) >= MANY
         yield batch
         if threads > 1 and many:
             del batch
-            yield from run_ahead(batches, "kmatch hits")
+            yield from filter(len, run_ahead(batches, "kmatch hits"))
             return
 
 

@@ -101,12 +101,11 @@ class WindowSearch(Search[HitBatch]):
         return _windows_once(batches, circles) if circles else batches
 
     def _in_chunks(self, chunks: Iterable[PackedChunk]) -> Generator[HitBatch]:
-        """Yield the HitBatches of an iterable of PackedChunks."""
+        """Yield the HitBatches of an iterable of PackedChunks, some without rows."""
         most = rows_at_once(self._panel.lengths, self.run.aligned)
         for chunk, codes in self._scanner.scan(chunks, self._scans.start):
             for part in code_batches(codes, self.engine.threads, most):
-                if len(hits := self._hits(part, chunk)):
-                    yield hits
+                yield self._hits(part, chunk)
             chunk.letters = NO_LETTERS
 
     def _hits(self, codes: Longs, chunk: PackedChunk) -> HitBatch:
@@ -152,8 +151,6 @@ class WindowSearch(Search[HitBatch]):
 def _windows_once(batches: Iterable[HitBatch], circles: Circles) -> Iterator[HitBatch]:
     """The hits whose windows begin in the letters of a record, and are no longer than it."""
     for batch in batches:
-        if not len(batch):
-            continue
         size = sizes_of(batch.record, circles.lengths)
         kept = np.flatnonzero((batch.start < size) & (batch.end - batch.start <= size))
         batch = replace(batch, origin=batch.origin._replace(circles=circles.lengths))
