@@ -13,6 +13,7 @@ from kmatch.arrays import Bytes, Ints
 from kmatch.engine.workers import Workers
 from kmatch.engine.workers_kernels import next_item
 from kmatch.jit.kernels import hosted, kernel
+from kmatch.published.cpu.nakano2012 import fill_diagonally
 
 STRIP = 64  # rows of D held at a time
 NONE = -1
@@ -103,42 +104,28 @@ def _column(letters, background, k, first, last, before, here):
     return largest
 
 
-@hosted
-def conventional_fine(target, background, k, table):
+def conventional_fine(target: Bytes, background: Bytes, k: int, table: Ints) -> None:
     """Matrix D by anti-diagonals, whose cells do not wait for one another.
 
     Strips of rows make it possible to stop at a row that is k or more throughout (optimization 4 by
     way of 1). Their anti-diagonals are too short to be worth more than one thread.
     """
-    n = len(background)
-    rows = np.empty((STRIP + 1, n + 1), np.int32)
+    rows = np.empty((STRIP + 1, len(background) + 1), np.int32)
     table[:] = NONE
     for r in range(len(target)):
         rows[0] = 0
-        c, at = NONE, r
-        while c == NONE and at < len(target):
-            strip = min(len(rows) - 1, len(target) - at)
-            for i in range(1, strip + 1):
-                rows[i, 0] = at - r + i
-            for step in range(1, n + strip):
-                _fill(target, background, at, step, strip, rows)
-            for i in range(1, strip + 1):
-                if c == NONE and rows[i].min() >= k:
-                    c = at - r + i - 1
-            rows[0] = rows[strip]
-            at += strip
-        if c == NONE:
-            break
-        table[r] = c + 1
-
-
-@kernel
-def _fill(target, background, at, step, strip, rows):
-    """The cells of a step in a strip whose row 1 has letter `at`."""
-    for i in range(max(1, step - len(background) + 1), min(strip, step) + 1):
-        j = step - i + 1
-        differs = 0 if target[at + i - 1] & background[j - 1] else 1
-        rows[i, j] = min(min(rows[i, j - 1], rows[i - 1, j]) + 1, rows[i - 1, j - 1] + differs)
+        for at in range(r, len(target), STRIP):
+            letters = target[at : at + STRIP]
+            strip = rows[: len(letters) + 1]
+            strip[:, 0] = np.arange(at - r, at - r + len(strip))
+            fill_diagonally(background, letters, strip)
+            far = np.flatnonzero(strip[1:].min(axis=1) >= k)
+            if len(far):
+                table[r] = strip[1 + far[0], 0]
+                break
+            rows[0] = strip[-1]
+        else:
+            return
 
 
 def alternative_fine(

@@ -31,14 +31,14 @@ def diagonal(text: Bytes, pattern: Bytes, k: int, table: Ints) -> None:
     d[0], d[:, 0] = 0, np.arange(len(d))
     for first in range(0, len(text), WIDTH - 1):
         letters = text[first : first + WIDTH - 1]
-        _fill_diagonally(letters, pattern, d)
+        fill_diagonally(letters, pattern, d)
         last = d[-1, 1 : len(letters) + 1]
         table[first : first + len(letters)] = np.where(last <= k, last, TOO_FAR)
         d[:, 0] = d[:, len(letters)]
 
 
 @hosted
-def _fill_diagonally(text, pattern, d):
+def fill_diagonally(text, pattern, d):
     """Fill d, int32[m+1, ≥ n+1], whose row 0 and column 0 are given."""
     for step in range(1, len(text) + len(pattern)):
         for i in range(max(1, step - len(text) + 1), min(len(pattern), step) + 1):
