@@ -11,14 +11,11 @@ from kmatch.engine.cuda.driver import DeviceArray
 
 
 class DeviceText:
-    """masks: uint8[n], a set of bases a letter, on a GPU, in whose `stream` kernels run.
-
-    timed(): a context in which they are launched. Raises DeviceError where memory is too small.
-    """
+    """masks: uint8[n], a set of bases a letter, on a GPU; raises DeviceError without the memory."""
 
     def __init__(self, masks: Bytes, gpu: Gpu) -> None:
         gpu.use()
-        self.stream, self.timed, self.empty = gpu.stream, gpu.timed, gpu.array
+        self._stream, self._timed, self.empty = gpu.stream, gpu.timed, gpu.array
         self.masks = self.put(masks)
 
     def __len__(self) -> int:
@@ -28,17 +25,17 @@ class DeviceText:
         self, kernel: Any, blocks: Any, threads: Any, *arguments: Any, shared: int = 0
     ) -> None:
         """Launch and time a kernel on a grid; shared: bytes of a block's shared memory."""
-        with self.timed():
-            kernel[blocks, threads, self.stream, shared](*arguments)
+        with self._timed():
+            kernel[blocks, threads, self._stream, shared](*arguments)
 
     def put(self, array: NDArray[Any]) -> DeviceArray:
         """A copy of an array on the GPU."""
         copy = self.empty(array.shape, array.dtype)
-        copy.copy_to_device(np.ascontiguousarray(array), stream=self.stream)
+        copy.copy_to_device(np.ascontiguousarray(array), stream=self._stream)
         return copy
 
     def fetch(self, array: DeviceArray) -> NDArray[Any]:
         """A copy on the host of an array on the GPU."""
-        copy = array.copy_to_host(stream=self.stream)
-        self.stream.synchronize()
+        copy = array.copy_to_host(stream=self._stream)
+        self._stream.synchronize()
         return copy

@@ -29,11 +29,9 @@ def conventional_fine(
     batch = max(min(BATCH, starts, ROWS_BYTES // (4 * n + 4)), 1)
     rows = target.empty((batch, n + 1), np.int32)
     stop = target.put(np.full(1, starts))
-    with target.timed():
-        for first in range(0, starts, batch):
-            _conventional[min(batch, starts - first), THREADS, target.stream](
-                target.masks, background.masks, k, first, rows, stop, table
-            )
+    for first in range(0, starts, batch):
+        given = target.masks, background.masks, k, first, rows, stop, table
+        target.launch(_conventional, min(batch, starts - first), THREADS, *given)
 
 
 @kept()
@@ -114,11 +112,9 @@ def alternative_fine(
     stop = target.put(np.full(1, starts))
     ahead = min(-(-AHEAD * k // THREADS) * THREADS, (SHARED_WORDS - fixed) // 2)
     shared = 4 * (fixed + 2 * ahead)
-    with target.timed():
-        for first in range(0, starts, BATCH):
-            _alternative[min(BATCH, starts - first), THREADS, target.stream, shared](
-                target.masks, background.masks, k, first, ahead, stop, table
-            )
+    for first in range(0, starts, BATCH):
+        given = target.masks, background.masks, k, first, ahead, stop, table
+        target.launch(_alternative, min(BATCH, starts - first), THREADS, *given, shared=shared)
 
 
 @cuda.jit(device=True)

@@ -106,38 +106,31 @@ class Window(NamedTuple):
 
 
 @cuda.jit(device=True)
-def _slid_cell(text, pattern, k, step, turn, at, window, table):
-    """The cell of a step in column `at` of s'; a distance of the last row goes to the table.
+def _slide_window(text, pattern, k, letters, window, table):
+    """Step after step of a window of so many letters at most; columns of s' run along x, and
+    distances of the last row go to the table.
 
-    s[k+1][j] by formulas (3) to (5) from s[k][j−1], s[k][j] and s[k−1][j−1]; s[j][j] is 0 and
-    s[i][0] is i, neither of which is kept. turn: step mod m.
+    s[step+1][j] by formulas (3) to (5) from s[step][j−1], s[step][j] and s[step−1][j−1]; s[j][j] is
+    0 and s[i][0] is i, neither of which is kept.
     """
     first, last, wanted, rows, offset, stride = window
-    m = len(pattern)
-    j = step - turn + at - (m if at > turn else 0)
-    if j < 1 or first + j > last:
-        return
-    i = step - j + 1
-    before, twice = step % 3 * stride + offset, (step - 1) % 3 * stride + offset
-    edge = at - 1 if at else m - 1
-    left = rows[before + edge] if j > 1 else i
-    above = rows[before + at] if i > 1 else 0
-    corner = 0 if i == 1 else rows[twice + edge] if j > 1 else i - 1
-    differs = 0 if pattern[i - 1] & text[first + j - 1] else 1
-    distance = smaller(smaller(left, above) + 1, corner + differs)
-    rows[(step + 1) % 3 * stride + offset + at] = distance
-    if i == m and j > wanted:
-        table[first + j - 1] = distance if distance <= k else TOO_FAR
-
-
-@cuda.jit(device=True)
-def _slide_window(text, pattern, k, letters, window, table):
-    """Step after step of a window of so many letters at most; columns run along x."""
-    m, turn = len(pattern), 0
+    m, turn = len(pattern), 0  # turn: step mod m
     for step in range(1, letters + m):
         turn = turn + 1 if turn + 1 < m else 0
+        here, before, twice = (step + 1) % 3 * stride, step % 3 * stride, (step - 1) % 3 * stride
         for at in range(cuda.threadIdx.x, m, cuda.blockDim.x):
-            _slid_cell(text, pattern, k, step, turn, at, window, table)
+            j = step - turn + at - (m if at > turn else 0)
+            if j < 1 or first + j > last:
+                continue
+            i, column, edge = step - j + 1, offset + at, offset + (at - 1 if at else m - 1)
+            left = rows[before + edge] if j > 1 else i
+            above = rows[before + column] if i > 1 else 0
+            corner = 0 if i == 1 else rows[twice + edge] if j > 1 else i - 1
+            differs = 0 if pattern[i - 1] & text[first + j - 1] else 1
+            distance = smaller(smaller(left, above) + 1, corner + differs)
+            rows[here + column] = distance
+            if i == m and j > wanted:
+                table[first + j - 1] = distance if distance <= k else TOO_FAR
         cuda.syncthreads()
 
 

@@ -33,9 +33,8 @@ def row(text: DeviceText, pattern: Bytes, k: int, table: DeviceArray) -> None:
     row_0 = np.zeros((2, n + 2), np.int32)
     row_0[0, 0] = 1
     rows = text.put(row_0)
-    with text.timed():
-        for i, letter in enumerate(letters.tolist(), 1):
-            _row[-(-n // THREADS), THREADS, text.stream](x, letter, i, rows, m, k, table)
+    for i, letter in enumerate(letters.tolist(), 1):
+        text.launch(_row, -(-n // THREADS), THREADS, x, letter, i, rows, m, k, table)
 
 
 def row_shuffle(text: DeviceText, pattern: Bytes, k: int, table: DeviceArray) -> None:
