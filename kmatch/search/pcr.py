@@ -1,6 +1,7 @@
 """In-silico PCR: the products that pairs of primers make within their distances.
 
-Sites of primers come in the order of hits, and are joined once all of their record are there.
+Sites of primers come in the order of hits. A site on `+` waits until every site on `-` that it can
+be joined to has come; what waits is within the longest product.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,7 +15,7 @@ from kmatch.arrays import Bools, Bytes, Longs, bounds_of, gather
 from kmatch.engine.types import LETTERS, Texts
 from kmatch.errors import PAIRINGS, InputError, check_choice, checked_count, warn
 from kmatch.genome import Genomes
-from kmatch.results.batches import ENDLESS, HitBatch, ProductBatch, joined, sizes_of
+from kmatch.results.batches import ENDLESS, HitBatch, ProductBatch, joined, no_hits, sizes_of
 from kmatch.search.alignments import GenomeTexts
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
@@ -61,15 +62,30 @@ def _on_one_line(hits: HitBatch, most: int) -> Sites:
     return Sites(hits, hits.start + shift, hits.end + shift, size)
 
 
-def joined_sites(sites: Sites, joins: Joins, product: tuple[int, int]) -> Iterator[Rows]:
-    """Yield the products of sites, as rows (on `+`, on `-`), int64[n] each, none of which goes
-    round a circle more than once.
+def finished_sites(batches: Iterable[HitBatch], most: int) -> Iterator[tuple[Sites, int]]:
+    """Yield Sites, and how many of the first are finished, as no product reaches from them to what
+    is to come; the others come again."""
+    waiting = no_hits()
+    for batch in filter(len, batches):
+        sites = _on_one_line(joined([waiting, batch]), most)
+        count = int(np.searchsorted(sites.start, sites.start[-1] - most, side="right"))
+        yield sites, count
+        waiting = sites.hits.picked(slice(count, None))
+    if len(waiting):
+        yield _on_one_line(waiting, most), len(waiting)
 
-    They come in the order of their starts, of which none is shared by two parts.
+
+def joined_sites(
+    sites: Sites, count: int, joins: Joins, product: tuple[int, int]
+) -> Iterator[Rows]:
+    """Yield the products of the first sites on `+`, as rows (on `+`, on `-`), int64[n] each, none
+    of which goes round a circle more than once.
+
+    They come in the order of these first sites' starts, of which none is shared by two parts.
     """
     (least, most), oligo = product, sites.hits.pattern
     minus, primer = sites.hits.minus == 1, ~joins.probes[oligo]
-    plus = np.flatnonzero(primer & ~minus)
+    plus = np.flatnonzero((primer & ~minus)[:count])
     others = np.flatnonzero(primer & minus)
     # By group, a line of its own each, on which no product reaches from group to group.
     apart = int(sites.start[-1]) + most + 1
@@ -123,16 +139,17 @@ def with_probes(sites: Sites, rows: Rows, joins: Joins) -> Rows:
     return plus[kept], others[kept], found[kept]
 
 
-def with_second_turns(sites: HitBatch, most: int, probes: Bools) -> HitBatch:
-    """Sites, and of those in circular records on `-` and of probes the same a turn later, as far as
-    products of up to `most` letters reach; probes: as Joins has them."""
-    size = sizes_of(sites.record, sites.origin.circles or {})
-    turns = (sites.minus == 1) | probes[sites.pattern]
-    near = np.flatnonzero(turns & (size < ENDLESS) & (sites.start < most))
-    later = sites.picked(near)
-    later = replace(later, start=later.start + size[near], end=later.end + size[near])
-    both = joined([sites, later])
-    return both.picked(np.lexsort((both.start, both.record)))
+def with_second_turns(batches: Iterable[HitBatch], most: int, probes: Bools) -> Iterator[HitBatch]:
+    """The HitBatches, and behind those of a circular record its sites on `-` and of probes a turn
+    later, as far as products of up to `most` letters reach; probes: as Joins has them."""
+    for sites in by_record(batches):
+        size = sizes_of(sites.record, sites.origin.circles or {})
+        turns = (sites.minus == 1) | probes[sites.pattern]
+        near = np.flatnonzero(turns & (size < ENDLESS) & (sites.start < most))
+        later = sites.picked(near)
+        later = replace(later, start=later.start + size[near], end=later.end + size[near])
+        both = joined([sites, later])
+        yield both.picked(np.lexsort((both.start, both.record)))
 
 
 class PcrOptions(NamedTuple):
@@ -190,11 +207,9 @@ def products_of(
     has_probes = bool((joins.probe >= 0).any())
     texts = GenomeTexts(genomes, most) if options.sequence else None
     for _, hits in groupby(sites, lambda batch: batch.origin.number):
-        for batch in by_record(hits):
-            if genomes.circular:
-                batch = with_second_turns(batch, most, joins.probes)
-            found = _on_one_line(batch, most)
-            for rows in joined_sites(found, joins, options.product):
+        hits = with_second_turns(hits, most, joins.probes) if genomes.circular else hits
+        for found, count in finished_sites(hits, most):
+            for rows in joined_sites(found, count, joins, options.product):
                 rows = with_probes(found, rows, joins) if has_probes else rows
                 if len(rows[0]):
                     yield _batch(found, pairs, rows, texts)
