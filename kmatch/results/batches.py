@@ -83,9 +83,9 @@ class HitBatch(Batch):
     pattern: int32, the pattern's number; distance: int32; minus: uint8, 1 for the strand `-`;
     columns: the alignments; cfd, mit: scores, float64, NaN where undefined; variants: the alleles
     that make a hit, `chrom:pos:ref:alt`, comma separated, empty for hits of the reference; af:
-    float64, the smallest of their frequencies; samples: who may carry them; reference_distance:
-    float64, the reference's there, NaN where it is more than k. They are None where nobody asked
-    for them.
+    float64, the smallest of their frequencies; samples: Carriers of these, empty str for hits of
+    the reference; reference_distance: float64, the reference's there, NaN where it is more than k.
+    They are None where nobody asked for them.
     """
 
     pattern: Ints
@@ -109,6 +109,23 @@ class HitBatch(Batch):
         """The same hits, sorted."""
         size = self.end - self.start
         return self.picked(order_of(self.record, self.start, size, self.minus, self.pattern))
+
+
+@dataclass(eq=False)
+class Carriers:
+    """Samples that may carry alleles; as a str their names, comma separated, which take longer to
+    make, and far more memory.
+
+    names: of all samples; copies: a bit for each copy, of which two in turn are of one sample.
+    """
+
+    names: Objects
+    copies: bytes
+
+    def __str__(self) -> str:
+        bits = np.frombuffer(self.copies, np.uint8)
+        flags = np.unpackbits(bits, count=2 * len(self.names), bitorder="little").view(np.uint16)
+        return ",".join(self.names[flags != 0].tolist())
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kmatch.arrays import Bools, Bytes, Longs, bounds_of
+from kmatch.arrays import Bools, Bytes, Longs, Objects, bounds_of
 from kmatch.engine.types import Texts
 from kmatch.jit.entries import entry
 from kmatch.results.batches import Batch, take_texts
@@ -73,6 +73,13 @@ def words_of(words: Iterable[str]) -> Named:
     """Cells out of their words."""
     names = Names(words)
     return Named(names, np.arange(len(names.words)))
+
+
+def shared(words: Objects) -> Named:
+    """Cells of the same objects, of which many rows share one, as str."""
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(words.tolist()))}
+    which = np.array([*map(numbers.__getitem__, words.tolist())])
+    return Named(Names(map(str, numbers)), which)
 
 
 def same(word: str, batch: Batch) -> Named:

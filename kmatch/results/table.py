@@ -20,7 +20,7 @@ from kmatch.results.batches import (
     sizes_of,
 )
 from kmatch.results.columns import Column, Row, Table, named_row, once, opened, write_line
-from kmatch.results.lines import Named, Names, Spelt, record_cells, same, words_of
+from kmatch.results.lines import Named, Names, Spelt, record_cells, same, shared, words_of
 from kmatch.sequences.patterns import PatternSet
 from kmatch.sequences.primer_pairs import PROBE, PrimerPairs
 
@@ -176,9 +176,9 @@ class Hits(Placed[HitBatch, Hit]):
     flank_3p = Column(np.object_, lambda batch, hits: _flanks(batch, hits)[1])
     cfd = Column(np.float64, lambda batch, _: batch.cfd, "g")
     mit = Column(np.float64, lambda batch, _: batch.mit, "g")
-    variants = Column(np.object_, lambda batch, _: words_of(batch.variants))
+    variants = Column(np.object_, lambda batch, _: shared(batch.variants))
     af = Column(np.float64, lambda batch, _: batch.af, "g")
-    samples = Column(np.object_, lambda batch, _: words_of(batch.samples))
+    samples = Column(np.object_, lambda batch, _: shared(batch.samples))
     reference_distance = Column(np.float64, lambda batch, _: batch.reference_distance, ".0f")
 
     # Whether they are in the genome's order; of lines for eyes the characters, and whether

@@ -1,9 +1,8 @@
 """Hits that haplotypes make: those in windows of letters, of which the reference has none there."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from kmatch.engine.ways import try_lookup
 from kmatch.errors import InputError, warn
 from kmatch.genome import Genome, Genomes
 from kmatch.published.registry import ENGINE
-from kmatch.results.batches import HitBatch, joined, letters_beside, no_hits
+from kmatch.results.batches import Carriers, HitBatch, joined, letters_beside, no_hits
 from kmatch.results.output import open_output
 from kmatch.search.chunks import NO_LETTERS
 from kmatch.search.haplotypes import Windows, haplotypes_of
@@ -37,7 +36,6 @@ from kmatch.sequences.files import check_readable, open_source
 from kmatch.sequences.records import Record, Stretch
 from kmatch.sequences.variants import FOREVER, Block, VariantReader, Variants, check_reference
 
-KEPT = 1 << 10  # lists of samples, of which hits of many patterns share one
 MARGIN = 1 << 9  # letters around sites that are searched with them, which leaves fewer records
 MASKS = encode_text(np.arange(256, dtype=np.uint8))  # of letters of a united text
 MASKS[LETTERS] = np.arange(16)
@@ -92,7 +90,7 @@ class VariantSearch:
             lengths = dict(zip(genome.names, genome.lengths.tolist(), strict=True))
             reader = VariantReader(source, given, lengths)
             log.write(FIELDS)
-            carriers = lru_cache(KEPT)(partial(_carriers, _objects(reader.samples)))
+            samples = _objects(reader.samples)
             most = given.max_haplotypes + 2 * len(reader.samples)
             for block in reader.blocks(self._flank + 2, self._flank + 2 * self._longest + MARGIN):
                 if regions and block.record not in regions:
@@ -111,7 +109,7 @@ class VariantSearch:
                 around = haplotypes_of(block, anchors, self._flank, self._bulges, most, dense)
                 for haplotypes in around:
                     windows = Windows(block, haplotypes, letters, self._flank)
-                    parts.append(self._lifted(block, windows, letters, carriers))
+                    parts.append(self._lifted(block, windows, letters, samples))
                     for line in _dense_lines(block, haplotypes, dense):
                         log.write(line)
                         listed += 1
@@ -194,11 +192,9 @@ class VariantSearch:
             self._searches[kind].engine.united = kind == "united"
         return joined([no_hits(), *self._searches[kind]._find(genome)])
 
-    def _lifted(
-        self, block: Block, windows: Windows, letters: Bytes, carriers: Callable[[bytes], str]
-    ) -> HitBatch:
-        """The hits of windows that the reference has not, in its coordinates, of record 0;
-        carriers: gives the samples of copies."""
+    def _lifted(self, block: Block, windows: Windows, letters: Bytes, samples: Objects) -> HitBatch:
+        """The hits of windows that the reference has not, in its coordinates, of record 0; samples:
+        the names of all."""
         hits = self._search_in("asked", windows.letters, windows.bounds)
         low, high, rows = windows.lifted(hits.record, hits.start, hits.end)
         # Inside an insertion a hit is at the letter before it.
@@ -226,6 +222,8 @@ class VariantSearch:
         names = {row: block.name(row) for row in distinct(rows.reshape(-1)).tolist()}
         alleles = [[names[each] for each in row if each >= 0] for row in rows.tolist()]
         start, end = places[order, :2].T + block.part.start
+        sets = [each.tobytes() for each in copies]
+        carriers = {each: Carriers(samples, each) for each in sets}
         return replace(
             hits.picked(order),
             record=0 * start,
@@ -234,7 +232,7 @@ class VariantSearch:
             names={0: block.record},
             variants=_objects(map(",".join, alleles)),
             af=np.where(rows < 0, np.inf, block.af[rows]).min(axis=1, initial=np.inf),
-            samples=_objects(carriers(each.tobytes()) for each in copies),
+            samples=_objects(map(carriers.__getitem__, sets)),
             reference_distance=np.where(there < 0, np.nan, there)[closer][order],
         )
 
@@ -274,13 +272,6 @@ def _dense_lines(block: Block, haplotypes: Longs, dense: Bools) -> Iterator[byte
         yield "\t".join(map(str, cells)).encode() + b"\n"
 
 
-def _carriers(samples: Objects, copies: bytes) -> str:
-    """The samples of some copies, comma separated."""
-    bits = np.frombuffer(copies, np.uint8)
-    flags = np.unpackbits(bits, count=2 * len(samples), bitorder="little").view(np.uint16)
-    return ",".join(samples[flags != 0].tolist())
-
-
 def _in_order(reference: Iterable[HitBatch], made: Iterator[HitBatch]) -> Iterator[HitBatch]:
     """The hits of both, in order; of equal places those of the reference first."""
     held = no_hits()  # of what is made, as far as it has to wait
@@ -312,5 +303,5 @@ def _of_reference(batch: HitBatch) -> HitBatch:
     return replace(batch, variants=none, af=unknown, samples=none, reference_distance=distance)
 
 
-def _objects(words: Iterable[str]) -> Objects:
+def _objects(words: Iterable[Any]) -> Objects:
     return np.array([*words, ""], object)[:-1]
