@@ -1,7 +1,7 @@
 """Hit codes: what kernels write for the hits that they find in a chunk, and their buffers.
 
 A hit code is an int64, (position·Q + query)·(k + 1) + distance with Q queries, so codes sort by
-position, then by query. `kmatch.engine.cuda.words` encodes them on a GPU.
+position, then by query.
 """
 
 from typing import Any, NamedTuple

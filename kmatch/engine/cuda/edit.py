@@ -24,7 +24,6 @@ from kmatch.engine.cuda.driver import DeviceArray, Stream, cuda, kept
 from kmatch.engine.cuda.recurrence import (
     COLUMNS,
     THREADS,
-    Ends,
     State,
     Tile,
     Way,
@@ -39,7 +38,6 @@ from kmatch.engine.cuda.words import (
     ALL_ONES,
     NONE,
     ONE,
-    Coding,
     HitBuffer,
     encode,
     lowest,
@@ -68,7 +66,7 @@ class Shape(NamedTuple):
     """A chunk and the work in it, as a kernel takes them.
 
     halo: rows of the next lane that a lane repeats; planes: that are read; stretch: rows of a lane
-    that a thread owns; queries, factor: see `Coding`; others: see Text.
+    that a thread owns; queries, factor: of hit codes; others: see Text.
     """
 
     words: int
@@ -206,14 +204,27 @@ def divide(text: Text, plan: SearchPlan) -> tuple[int, int]:
     return int(rows[best]), int(blocks[best])
 
 
+class Ends(NamedTuple):
+    """The ends of a word's lanes, as hit codes for one difference more than the query's limit.
+
+    first: in the first lane and column 0; step: to that in the next column; lane: to that in the
+    next lane; owned: the lanes whose ends are reported.
+    """
+
+    first: int
+    step: int
+    lane: int
+    owned: int
+
+
 @cuda.jit(device=True)
 def _task(shape, searches, unit, thread):
     """What a thread of a unit has to do, a block of one of the searches.
 
-    The number of the search; the lanes that the thread owns, all of a word or none; this word of a
-    row; the first row of the text that it reads, the step to the next, and how many; how the query
-    is searched, see SearchPlan. All threads read as many rows: the last stretch of a lane begins in
-    the one before, and ends in both come twice.
+    The number of the search; its length, warm-up and limit, see SearchPlan; how many columns it
+    takes; the index of the thread's word in the first of them, and the step to the next; and its
+    Ends, of which it owns all or none. All threads read as many rows: the last stretch of a lane
+    begins in the one before, and ends in both come twice.
     """
     shares = (shape.rows + shape.stretch - 1) // shape.stretch * shape.words
     blocks = (shares + THREADS - 1) // THREADS
@@ -221,27 +232,29 @@ def _task(shape, searches, unit, thread):
     owned = ALL_ONES if share < shares else NONE
     begin = smaller(share // shape.words * shape.stretch, shape.rows - shape.stretch)
     s = searches[search]
-    query, length, backward, warm, limit = s[0], s[1], s[2], s[3], s[4]
+    query, length, backward, warm, limit = s[0], s[1], s[2], s[3], int64(s[4])
     row = begin + shape.stretch - 1 + warm if backward else begin + shape.halo - warm
-    step, columns = -1 if backward else 1, warm + shape.stretch
-    word = share % shape.words
-    return search, owned, word, row, step, columns, query, length, warm, int64(limit)
+    step, columns, word = -1 if backward else 1, warm + shape.stretch, share % shape.words
+    apart = shape.queries * shape.factor
+    first = encode(64 * word * shape.rows + row, query, limit + 1, shape.queries, shape.factor)
+    ends = Ends(first, step * apart, shape.rows * apart, owned)
+    at = row * shape.words + word
+    return search, length, warm, limit, columns, at, step * shape.words, ends
 
 
 @cuda.jit(device=True)
-def _append(counter, bits, left, ends, column, coding, buffer):
+def _append(counter, bits, left, ends, column, buffer):
     """Append the codes of the lanes set in left to the buffer; where it is full, only count them.
 
-    ends: Ends of column 0; the number in a counter is the distance less the query's limit + 1.
+    The number in a counter is the distance less the query's limit + 1.
     """
     to = cuda.atomic.add(buffer.count, 0, int64(cuda.popc(left)))
-    first, beyond = ends.first + ends.step * column, coding.limit + 1
+    first = ends.first + ends.step * column
     while left:
         bit = lowest(left)
         left &= left - ONE
         if to < len(buffer.codes):
-            position = first + bit * ends.lane_rows
-            buffer.codes[uint64(to)] = encode(position, beyond + read(counter, bits, bit), coding)
+            buffer.codes[uint64(to)] = first + bit * ends.lane + read(counter, bits, bit)
         to += 1
 
 
@@ -263,7 +276,7 @@ def make_scan(rows: int, bits: int) -> Any:
         )
         thread = cuda.threadIdx.x
         tile = Tile(shared, staged, uint32(thread))
-        search, owned, word, row, step, columns, query, length, warm, limit = _task(
+        search, length, warm, limit, columns, at, step, ends = _task(
             shape, searches, cuda.blockIdx.x, thread
         )
         if thread < rows:
@@ -271,15 +284,13 @@ def make_scan(rows: int, bits: int) -> Any:
         for c in range(COLUMNS):
             shared[(shape.planes * COLUMNS + c) * THREADS + thread] = ALL_ONES
         cuda.syncthreads()
-        if not owned:
+        if not ends.owned:
             return
         for i in range(rows):  # a column that grows by one a row; what fills up matches everywhere
             state.pv[i] = NONE if i < rows - length else ALL_ONES
             state.mv[i] = NONE
         put_number(state.counter, bits, length - limit - 1)
-        coding = Coding(shape.queries, query, shape.factor, limit)
-        at = row * shape.words + word
-        way = Way(text, shape.planes, shape.plane_words, at, step * shape.words)
+        way = Way(text, shape.planes, shape.plane_words, at, step)
         for t in range(0, columns, COLUMNS):
             stage(way, t, columns - t, tile)
             for c in range(COLUMNS):
@@ -289,8 +300,7 @@ def make_scan(rows: int, bits: int) -> Any:
             for c in range(COLUMNS):
                 left = add(state.counter, bits, state.ph[c], state.mh[c])
                 if left and warm <= t + c and t + c < columns:
-                    ends = Ends(64 * word * shape.rows + row, step, shape.rows, ALL_ONES)
-                    _append(state.counter, bits, left, ends, t + c, coding, buffer)
+                    _append(state.counter, bits, left, ends, t + c, buffer)
 
     return kernel
 
@@ -365,13 +375,13 @@ def _holds(counter, rows, bits, own, strip):
 
 
 @cuda.jit(device=True)
-def _cross(state, rows, bits, strip, columns, way, own, tile, ends, coding, buffer):
+def _cross(state, rows, bits, strip, columns, way, own, tile, ends, buffer):
     """Take a span's columns through one strip; returns the lanes within k at its lower border.
 
-    columns: of the warm-up that is left, and of the span; ends: Ends of its first column, owned by
-    no lane but in the last strip.
+    columns: those before the span, those of the warm-up, which are all above the last strip, and
+    those of the span.
     """
-    warm, span = columns
+    base, warm, span = columns
     low = NONE
     for t in range(0, span, COLUMNS):
         stage(way, t, span - t, tile)
@@ -387,8 +397,8 @@ def _cross(state, rows, bits, strip, columns, way, own, tile, ends, coding, buff
             own.borders[uint64(here)] = state.ph[c]
             own.borders[uint64(here + own.apart)] = state.mh[c]
             left &= ends.owned
-            if left and warm <= t + c and t + c < span:
-                _append(state.counter, bits, left, ends, t + c, coding, buffer)
+            if left and warm <= base + t + c and t + c < span:
+                _append(state.counter, bits, left, ends, base + t + c, buffer)
     return low
 
 
@@ -416,10 +426,9 @@ def make_strips(rows: int, bits: int) -> Any:
         tile = Tile(shared, staged, uint64(thread))
         me = cuda.blockIdx.x * THREADS + thread
         own = Own(deltas, borders, totals, me, cuda.gridDim.x * THREADS)
-        search, owned, word, row, step, columns, query, length, warm, limit = _task(
+        search, length, warm, limit, columns, at, step, ends = _task(
             shape, searches, first_unit + cuda.blockIdx.x, thread
         )
-        coding = Coding(shape.queries, query, shape.factor, limit)
         for c in range(COLUMNS):
             shared[(shape.planes * COLUMNS + c) * THREADS + thread] = ALL_ONES
         strips = letters.shape[1] // rows
@@ -430,8 +439,7 @@ def make_strips(rows: int, bits: int) -> Any:
         fresh = 0  # the strip that starts anew
         for base in range(0, columns, SPAN):
             span = smaller(SPAN, columns - base)
-            at = row * shape.words + word
-            way = Way(text, shape.planes, shape.plane_words, at, step * shape.words)
+            way = Way(text, shape.planes, shape.plane_words, at + step * base, step)
             strip = 0
             while strip <= last:
                 cuda.syncthreads()
@@ -446,12 +454,8 @@ def make_strips(rows: int, bits: int) -> Any:
                 low = counter[top]
                 if strip == last and strip + 1 < strips:
                     _save_counter(counter, bits, own, strip + 1, rows)
-                mine = owned if strip + 1 == strips else NONE
-                ends = Ends(64 * word * shape.rows + row, step, shape.rows, mine)
-                counted = warm - base, span
-                low |= _cross(
-                    state, rows, bits, strip, counted, way, own, tile, ends, coding, buffer
-                )
+                counted = base, warm if strip + 1 == strips else columns, span
+                low |= _cross(state, rows, bits, strip, counted, way, own, tile, ends, buffer)
                 _save_strip(state, rows, own, strip)
                 _save_counter(counter, bits, own, strip, 0)
                 if strip == last:
@@ -466,6 +470,5 @@ def make_strips(rows: int, bits: int) -> Any:
                             last -= 1
                         break
                 strip += 1
-            row += step * span
 
     return kernel

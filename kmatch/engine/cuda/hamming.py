@@ -28,7 +28,6 @@ from kmatch.engine.cuda.words import (
     ALL_ONES,
     NONE,
     ONE,
-    Coding,
     HitBuffer,
     all_of,
     any_live,
@@ -99,7 +98,8 @@ class Queries(NamedTuple):
     """Queries within k, planned for a tile of a Size, on the GPU.
 
     bits: of a counter; ones: words before the tile that match everywhere, 0 unless a letter is
-    ALWAYS; steps: int32[Q, 5], groups of letters, see Step.
+    ALWAYS; steps: int32[Q, 5], a query's first group of letters, and the ends of those counted
+    without a look, of those counted in the tile, of all counted, and of all.
     """
 
     tile: Tile
@@ -223,17 +223,6 @@ class State(NamedTuple):
     counters: DeviceArray
 
 
-class Step(NamedTuple):
-    """Groups of a query's letters: the first, and the ends of those counted without a look, of
-    those counted in the tile, of all counted, and of all."""
-
-    begin: int
-    unseen: int
-    counted: int
-    exact: int
-    end: int
-
-
 @cuda.jit(device=True)
 def _count_staged(state, bits, depth, lanes, code):
     tile = lanes.tile
@@ -278,27 +267,33 @@ def _require_far(live, depth, text, lanes, letters, letter):
 
 @cuda.jit(device=True)
 def _search(state, bits, depth, text, lanes, letters, step):
-    """Count the mismatches of one query; leaves the lanes where it matches in `live`."""
-    live, codes = state.live, letters.codes
-    for g in range(step.begin, step.unseen):
-        _count_staged(state, bits, depth, lanes, codes[g])
-    g = step.unseen
-    while g < step.counted and any_live(depth, live):
-        _count_staged(state, bits, depth, lanes, codes[g])
+    """Count the mismatches of one query; leaves the lanes where it matches in `live`.
+
+    step: the query's row of `Queries.steps`.
+    """
+    g, counted, exact, end = step[1], step[2], step[3], step[4]
+    for each in range(step[0], g):
+        _count_staged(state, bits, depth, lanes, letters.codes[each])
+    while g < counted and any_live(depth, state.live):
+        _count_staged(state, bits, depth, lanes, letters.codes[g])
         g += 1
-    while g < step.exact and any_live(depth, live):
+    while g < exact and any_live(depth, state.live):
         _count_far(state, bits, depth, text, lanes, letters, 4 * g)
         g += 1
-    letter = 4 * step.exact
-    while letter < 4 * step.end and any_live(depth, live):
-        _require_far(live, depth, text, lanes, letters, letter)
+    letter = 4 * exact
+    while letter < 4 * end and any_live(depth, state.live):
+        _require_far(state.live, depth, text, lanes, letters, letter)
         letter += 1
 
 
 @cuda.jit(device=True)
-def _collect(state, bits, depth, text, lanes, coding, buffer):
-    """Append the codes of live lanes to the buffer; where it is full, only count them."""
-    first_count = (1 << bits) - coding.factor
+def _collect(state, bits, depth, text, lanes, query, buffer):
+    """Append the codes of live lanes to the buffer; where it is full, only count them.
+
+    query: its number, of how many, and its k.
+    """
+    number, queries, k = query
+    first_count = (1 << bits) - (k + 1)
     for i in range(depth):
         row = lanes.row + i * lanes.apart
         left = state.live[i] if row < text.rows else NONE
@@ -310,7 +305,7 @@ def _collect(state, bits, depth, text, lanes, coding, buffer):
                 if to < len(buffer.codes):
                     position = (64 * lanes.word + bit) * text.rows + row
                     distance = mismatches(state.counters, bits, i, bit, first_count)
-                    buffer.codes[uint64(to)] = encode(position, distance, coding)
+                    buffer.codes[uint64(to)] = encode(position, number, distance, queries, k + 1)
                 to += 1
 
 
@@ -358,12 +353,9 @@ def make_scan(bits: int, words: int, depth: int, pairs: bool) -> Any:
         for q in range(cuda.blockIdx.y, len(steps), cuda.gridDim.y):
             for i in range(depth):
                 begin(state, bits, i, first_count)
-            s = steps[q]
-            step = Step(s[0], s[1], s[2], s[3], s[4])
-            _search(state, bits, depth, text, lanes, letters, step)
+            _search(state, bits, depth, text, lanes, letters, steps[q])
             if any_live(depth, state.live):
-                coding = Coding(len(steps), q, k + 1, k)
-                _collect(state, bits, depth, text, lanes, coding, buffer)
+                _collect(state, bits, depth, text, lanes, (q, len(steps), k), buffer)
 
     return kernel
 

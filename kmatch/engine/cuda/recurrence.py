@@ -154,19 +154,6 @@ def advance_by(row):
 advance = advance_by(_row)
 
 
-class Ends(NamedTuple):
-    """The ends that a word's lanes have in one column.
-
-    first: the position in the first lane; step: to the position in the next column; lane_rows: to
-    that in the next lane; owned: the lanes whose ends are reported.
-    """
-
-    first: int
-    step: int
-    lane_rows: int
-    owned: int
-
-
 def counter_bits(sizes: Sequence[int], length: int, least: int, most: int) -> int:
     """Bits of a counter that holds every D − (k + 1) of `length` rows, least ≤ k ≤ most.
 

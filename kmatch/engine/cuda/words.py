@@ -14,6 +14,7 @@ from llvmlite import ir
 from numba import int64, types, uint64
 from numba.extending import intrinsic
 
+from kmatch.engine import codes
 from kmatch.engine.cuda.driver import SIMULATED, DeviceArray, cuda
 
 ALL_ONES = uint64(0xFFFFFFFFFFFFFFFF)
@@ -34,23 +35,7 @@ class HitBuffer(NamedTuple):
     count: DeviceArray
 
 
-class Coding(NamedTuple):
-    """What a hit code of one query needs besides position and distance.
-
-    queries: how many there are; query: its number; factor: k + 1, k the largest of all queries;
-    limit: the k of this one.
-    """
-
-    queries: int
-    query: int
-    factor: int
-    limit: int
-
-
-@cuda.jit(device=True)
-def encode(position, distance, coding):
-    """The code of a hit."""
-    return (position * coding.queries + coding.query) * coding.factor + distance
+encode = cuda.jit(device=True)(codes.encode)
 
 
 @cuda.jit(device=True)
