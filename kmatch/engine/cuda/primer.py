@@ -48,7 +48,6 @@ WAVES = 8  # units for each block, where there are enough
 LEAST, MOST = 0.125, 12  # columns of a stretch for each of its warm-up
 FEWEST = 3  # units for each multiprocessor that are taken down further
 NO_LIMIT, NO_BOUND = 0, 1  # of a start that is of no interest
-NEVER = -(1 << 40)  # the end of columns where there are none
 
 
 def extend_primers(
@@ -113,7 +112,7 @@ class Extension:
         self._text = self._copy(text.reshape(-1))
         self._columns = self._copy(letters.view(np.uint32))
         self._ends = self._copy(self._whole_tiles(self._limits, NO_LIMIT))
-        self._deltas = driver.empty(1, np.uint64, gpu.stream)
+        self._deltas = gpu.array(1)
         self._memory = int(driver.memory()[0] * MEMORY_SHARE) // 8  # words
         self._resident = BLOCKS * driver.multiprocessors()
         self._fewest = FEWEST * driver.multiprocessors()
@@ -172,7 +171,7 @@ class Extension:
                 self._deltas = self._gpu.array(blocks * words)
         bounds = self._copy(self._whole_tiles(self._bounds, NO_BOUND))
         tally = self._copy(np.zeros(2, np.int64))
-        reach = self._copy(np.full((len(units), 2), [-NEVER, NEVER]))
+        reach = self._copy(np.full((len(units), 2), [len(self.letters), 0]))
         kernel = make_extend(HEIGHT, counter_bits(BITS, most_rows, self._k - 1, self._k - 1), WIDTH)
         kernel[blocks, STRETCHES * WIDTH, stream](
             self._text,

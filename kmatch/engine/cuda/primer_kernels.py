@@ -68,8 +68,8 @@ class Tile(NamedTuple):
     (p·rows + i)·width; masks: the lanes of which row i is the row of interest, at i·width;
     interest: uint8, these rows, of lane i at i·width, counted from 1, with 0 for the last row of
     the strip above; deeper: the lanes whose limits are below the strip; passing: those that were
-    alive down to the strip's top, which are looked for at its last row first; carried: D − k above
-    the strip before its first column, bit b of it at `at` + b.
+    alive down to the strip's top, which are looked for at its last row first; carried: the bits of
+    D − k above the strip before its first column.
     """
 
     limits: DeviceArray
@@ -83,7 +83,6 @@ class Tile(NamedTuple):
     deeper: DeviceArray
     passing: DeviceArray
     carried: DeviceArray
-    at: int
 
 
 class Stretch(NamedTuple):
@@ -166,7 +165,7 @@ def _add_above(counter, bits, tile, base, fresh, counted):
     """Add D − k above the strip to a counter, in the lanes counted."""
     carry = NONE
     for b in range(bits):
-        above = tile.carried[tile.at + b]
+        above = tile.carried[b]
         if fresh:
             above = ALL_ONES if (base >> b) & 1 else NONE
         above &= counted
@@ -193,7 +192,7 @@ def carry_down(state, rows, bits, tile, stretch, borders, begun):
         else:
             add_four(state.counter, bits, state.next_ph, state.next_mh)
     for b in range(bits):
-        tile.carried[tile.at + b] = state.counter[b]
+        tile.carried[b] = state.counter[b]
 
 
 @cuda.jit(device=True)
@@ -267,20 +266,12 @@ def sweep(state, rows, bits, gather, tile, stretch, borders, watch):
                 looking = watch.noting or not gather
                 if looking and any_of_warp(now & watch.wanted):
                     if watch.noting:
-                        note(watch.seen, t)
+                        watch.seen[0] = smaller(watch.seen[0], t)
+                        watch.seen[1] = larger(watch.seen[1], t)
                     else:
                         counting = False
             t += COLUMNS
     return alive
-
-
-@cuda.jit(device=True)
-def note(seen, t):
-    """Note group t; sweeps follow one another."""
-    if seen[1] < 0 or t < seen[0]:
-        seen[0] = t
-    if t > seen[1]:
-        seen[1] = t
 
 
 @cuda.jit(device=True)
@@ -461,27 +452,16 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
             if unit >= len(units):
                 break
             number, first, stop = units[unit, 0], units[unit, 1], units[unit, 2]
-            starts = (number * width + word) * 64
+            starts, own = (number * width + word) * 64, carried[thread * bits :]
             tile = Tile(
-                limits,
-                bounds,
-                starts,
-                width,
-                word,
-                planes,
-                masks,
-                interest,
-                deeper,
-                passing,
-                carried,
-                thread * bits,
+                limits, bounds, starts, width, word, planes, masks, interest, deeper, passing, own
             )
             begin = first + mine * _stretch_of(stop - first)
             end = smaller(begin + _stretch_of(stop - first), stop)
             origin = larger(begin - warm, 0)
             going = begin < stop
             span = Stretch(columns, origin, end, -k, origin)
-            seen[1] = -1
+            seen[0], seen[1] = stop, -COLUMNS
             if mine == 0:
                 passing[word] = NONE
             strip = 0
@@ -555,7 +535,7 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
                 going = any_of_warp(left & deeper[word])
                 strip += 1
                 going_on = cuda.syncthreads_or(int32(going))
-                if strip == strips and seen[1] >= 0:
+                if strip == strips:
                     cuda.atomic.min(reach, (unit, 0), seen[0])
                     cuda.atomic.max(reach, (unit, 1), seen[1] + COLUMNS)
                 if not going_on or strip == strips:
