@@ -121,7 +121,7 @@ def test_a_packed_genome(problem, name):
 def test_no_device_memory_is_an_error_that_says_what_to_do(gpu, monkeypatch):
     message = r"cuda:0: out of memory.* bytes free; use cpu"
     if driver.SIMULATED:
-        monkeypatch.setattr(driver, "empty", Budget(0).take)
+        monkeypatch.setattr(driver.cuda, "device_array", Budget(0).take)
     with pytest.raises(DeviceError, match=message):
         gpu.array(1 << 40)
 
@@ -130,13 +130,13 @@ class Budget:
     """Memory of a GPU for so many arrays; what is asked for beyond is refused."""
 
     def __init__(self, arrays):
-        self.left, self._empty = arrays, driver.empty
+        self.left, self._make = arrays, driver.cuda.device_array
 
-    def take(self, *given):
+    def take(self, *given, **options):
         if not self.left:
-            raise DeviceError("the GPU is out of memory")
+            raise MemoryError("CUDA_ERROR_OUT_OF_MEMORY")
         self.left -= 1
-        return self._empty(*given)
+        return self._make(*given, **options)
 
 
 @on_a_gpu
@@ -153,7 +153,7 @@ def test_memory_that_runs_out_half_way_leaves_no_file(command, gpu, tmp_path, mo
             pass
         with monkeypatch.context() as patch:
             budget = Budget(arrays)
-            patch.setattr(driver, "empty", budget.take)
+            patch.setattr(driver.cuda, "device_array", budget.take)
             done = here(*words)
         if budget.left or done.status == 0:  # all the arrays that it takes
             break

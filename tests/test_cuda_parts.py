@@ -93,14 +93,14 @@ def test_planes_not_used_for_longest_make_room(monkeypatch):
     for each in (*texts, texts[0]):
         each.planes[:] = 7
         gpu.text(each, none)
-    empty, failures = driver.empty, [DeviceError("the GPU is out of memory")]
+    array, failures = driver.cuda.device_array, [MemoryError("CUDA_ERROR_OUT_OF_MEMORY")]
 
-    def full_at_first(*arguments):
+    def full_at_first(*arguments, **options):
         if failures:
             raise failures.pop()
-        return empty(*arguments)
+        return array(*arguments, **options)
 
-    monkeypatch.setattr(driver, "empty", full_at_first)
+    monkeypatch.setattr(driver.cuda, "device_array", full_at_first)
     gpu.array(4)
     assert list(gpu._kept) == [id(planes[0])]
     assert gpu.text(texts[1], none).planes.copy_to_host().tolist() == [7, 7, 7]

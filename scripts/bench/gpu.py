@@ -35,7 +35,7 @@ from harness.common import plain_parser, shown_figure, write_results
 import kmatch
 from kmatch.bench import Case, by_engine, by_published
 from kmatch.engine.cuda import edit, hamming
-from kmatch.engine.cuda.driver import Stopwatch, cuda, empty
+from kmatch.engine.cuda.driver import Stopwatch, cuda
 from kmatch.engine.cuda.words import HitBuffer
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.queries import difference_query
@@ -153,9 +153,8 @@ class Bench:
     def kernel(self, start, prepare=None):
         """(seconds, hits) of the kernels that start(HitBuffer) puts into the engine's stream."""
         stream = self.stream
-        buffer = HitBuffer(
-            empty(CAPACITY, np.int64, stream), cuda.to_device(np.zeros(1, np.int64), stream)
-        )
+        count = cuda.to_device(np.zeros(1, np.int64), stream)
+        buffer = HitBuffer(self.engine.gpus[0].array(CAPACITY, np.int64), count)
         start(buffer)
         hits = read_counter(buffer.count, stream)
 
@@ -208,11 +207,11 @@ class Bench:
     def edit(self, m, k, count, length=None):
         length = length or self.length
         chunk = self.chunk(plan_reading(m, k, k + 1, self.engine.layout), length)
-        stream, text = self.stream, self.on_gpu(chunk)
+        text = self.on_gpu(chunk)
         patterns = random_patterns(m, count)
         reading = panel_reading(each_strand(load_patterns(patterns), "+"))
         query = difference_query(reading, np.full(count, k, np.int64))
-        searches = edit.Searches(query, stream)
+        searches = edit.Searches(query, self.engine.gpus[0])
 
         def scan(buffer):
             searches.run(text, buffer)

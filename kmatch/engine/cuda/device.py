@@ -80,14 +80,16 @@ class Gpu:
         return text._replace(planes=copy)
 
     def array(self, shape: int | tuple[int, ...], dtype: DTypeLike = np.uint64) -> DeviceArray:
-        """An array on the GPU, for which planes are dropped where memory is short.
+        """An uninitialised array on the GPU, for which planes are dropped where memory is short.
 
         Raises DeviceError where it does not suffice even so.
         """
         while True:
             try:
-                return driver.empty(shape, dtype, self.stream)
-            except DeviceError as error:
+                return driver.cuda.device_array(shape, dtype, stream=self.stream)
+            except Exception as error:
+                if not driver.is_lack_of_memory(error):
+                    raise
                 if not self._kept:
                     raise DeviceError(
                         f"device cuda:{self.number}: out of memory, with "

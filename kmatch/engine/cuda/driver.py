@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-from numpy.typing import DTypeLike
 
 from kmatch.arrays import Words
 from kmatch.errors import DeviceError
@@ -145,6 +144,11 @@ def is_failure(error: BaseException) -> bool:
     return type(error).__module__.startswith("numba.cuda")
 
 
+def is_lack_of_memory(error: BaseException) -> bool:
+    """Whether memory of the GPU, or pinned memory, does not suffice."""
+    return "OUT_OF_MEMORY" in str(error)
+
+
 def reason(error: BaseException) -> str:
     """What an error of the driver says, on one line."""
     lines = [line.strip(" .:-") for line in str(error).splitlines()]
@@ -226,19 +230,9 @@ def pinned(size: int) -> Words:
     try:
         return cuda.pinned_array(size, "uint64")
     except Exception as error:
-        if "OUT_OF_MEMORY" not in str(error):
+        if not is_lack_of_memory(error):
             raise
         return np.empty(size, np.uint64)
-
-
-def empty(shape: int | tuple[int, ...], dtype: DTypeLike, stream: Stream) -> DeviceArray:
-    """An uninitialised array on the GPU. Raises DeviceError where its memory does not suffice."""
-    try:
-        return cuda.device_array(shape, dtype, stream=stream)
-    except Exception as error:
-        if "OUT_OF_MEMORY" not in str(error):
-            raise
-        raise DeviceError("the GPU is out of memory") from error
 
 
 def multiprocessors() -> int:

@@ -20,7 +20,8 @@ from numba import int32, int64, uint32, uint64
 
 from kmatch.arrays import Longs, Planes, bounds_of, gather
 from kmatch.engine.cuda import driver
-from kmatch.engine.cuda.driver import DeviceArray, Stream, cuda, kept
+from kmatch.engine.cuda.device import Gpu
+from kmatch.engine.cuda.driver import DeviceArray, cuda, kept
 from kmatch.engine.cuda.recurrence import (
     COLUMNS,
     THREADS,
@@ -109,13 +110,10 @@ def strips_of(length: int) -> tuple[int, int]:
 
 
 class Searches:
-    """Searches on the GPU, planned once for texts of any length.
+    """Searches on a GPU, planned once for texts of any length."""
 
-    stream: in which they run.
-    """
-
-    def __init__(self, query: DifferenceQuery, stream: Stream) -> None:
-        self._stream, self._coding = stream, (len(query.limits), query.k + 1)
+    def __init__(self, query: DifferenceQuery, gpu: Gpu) -> None:
+        self._gpu, self._coding = gpu, (len(query.limits), query.k + 1)
         self._plans = list(self._plan(query))
         # Memory of strips and the blocks that it is for; one search follows the other.
         self._kept: dict[tuple[int, ...], tuple[int, Arrays]] = {}
@@ -137,8 +135,8 @@ class Searches:
             letters = _letters(rows * strips, planes, part, reading)
             yield SearchPlan(
                 *(rows, strips, bits, planes, len(part), int(warm.max())),
-                driver.cuda.to_device(letters, self._stream),
-                driver.cuda.to_device(searches, self._stream),
+                driver.cuda.to_device(letters, self._gpu.stream),
+                driver.cuda.to_device(searches, self._gpu.stream),
             )
 
     def run(self, text: Text, buffer: HitBuffer) -> None:
@@ -152,7 +150,7 @@ class Searches:
             shape = Shape(*text[1:], halo_of(text), plan.planes, stretch, *self._coding)
             arguments = (text.planes, shape, plan.letters, plan.searches, *buffer)
             shared_bytes = 8 * ((plan.planes + 1) * COLUMNS * THREADS + plan.rows)
-            launch = (THREADS, self._stream, shared_bytes)
+            launch = (THREADS, self._gpu.stream, shared_bytes)
             units = blocks * plan.queries
             if plan.strips == 1:
                 make_scan(plan.rows, plan.bits)[units, *launch](*arguments)
@@ -174,7 +172,7 @@ class Searches:
             rows = 2 * plan.strips * plan.rows, 2 * SPAN, plan.strips * plan.bits
             fitting = int(driver.memory()[0] * MEMORY_SHARE) // (8 * sum(rows) * THREADS)
             blocks = max(min(units, fitting, TOGETHER * driver.multiprocessors()), 1)
-            kept = [driver.empty(many * blocks * THREADS, np.uint64, self._stream) for many in rows]
+            kept = [self._gpu.array(many * blocks * THREADS) for many in rows]
             self._kept[kind] = units, kept
         return kept
 

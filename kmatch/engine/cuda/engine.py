@@ -110,7 +110,7 @@ class CudaEngine(Engine):
 
         def start(gpu: Gpu) -> UnderWay[Any]:
             here = gpu.text(text, query.reading.masks)
-            searches = self._planned(gpu, query, partial(Searches, query, gpu.stream))
+            searches = self._planned(gpu, query, partial(Searches, query, gpu))
             return start_scan(gpu, capacity, lambda hits: searches.run(here, hits))
 
         return self._start(start)
