@@ -1,12 +1,10 @@
-"""Dense texts: chunks are scanned once or twice, and threads that scan ahead change nothing."""
+"""Dense texts: chunks are scanned once or twice, and threads change nothing."""
 
 import io
-import threading
-from contextlib import closing
 
 import numpy as np
 import pytest
-from support.searches import batches, hooked
+from support.searches import hooked
 
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
@@ -14,9 +12,7 @@ from kmatch.engine.workers import SLAB
 from kmatch.results.batches import joined
 from kmatch.results.limit import limited
 from kmatch.search import scan
-from kmatch.search.scan import Scanner
 from kmatch.sequences.patterns import load_patterns
-from kmatch.threads import run_ahead
 
 LETTERS = "".join(np.random.default_rng(8).choice(list("ACGT"), 3_000))
 DENSE = "AATGG" * 900 + LETTERS + "A" * 4_000 + "AATGC" * 300
@@ -59,12 +55,6 @@ def test_rows_scanned_do_not_grow_with_the_hits(problem, options, monkeypatch):
     assert launches <= 10 * many / 2000 + 120
 
 
-def beside():
-    """Threads that run ahead."""
-    names = ("kmatch rows", "kmatch hits")
-    return [thread for thread in threading.enumerate() if thread.name in names]
-
-
 def lines(hits):
     hits.to_tsv(handle := io.BytesIO())
     return handle.getvalue().splitlines()
@@ -82,16 +72,15 @@ def lines(hits):
         *(("multi", NINE, [8], {"pam": "NGG", "strand": strand}) for strand in ("both", "+", "-")),
     ],
 )
-def test_threads_ahead_find_the_same(monkeypatch, problem, panel, k, options):
+def test_threads_find_the_same(monkeypatch, problem, panel, k, options):
     options = options | {"chunk_length": 1_500, "capacity": 20_000}
     ways = ["scan", "lookup"] if problem == "multi" else [None, None]
     expected = lines(hooked(problem, GENOME, panel, *k, way=ways[0], **options))
-    monkeypatch.setattr(scan, "MANY", 0)
     monkeypatch.setattr("kmatch.engine.engine.cores", lambda: 4)
     for threads in (2, 4):
         found = hooked(problem, GENOME, panel, *k, way=ways[1], threads=threads, **options)
         assert lines(found) == expected
-    assert len(expected) > len(panel) and beside() == []
+    assert len(expected) > len(panel)
 
 
 def test_ends_are_taken_apart_by_several_threads(monkeypatch):
@@ -101,53 +90,6 @@ def test_ends_are_taken_apart_by_several_threads(monkeypatch):
     for report in ("minima", "ends", "loci"):
         one, two = (lines(kmatch.edit(genome, PANEL, 2, report=report, threads=n)) for n in (1, 2))
         assert one == two and (len(one) > 8 * SLAB or report != "ends")
-
-
-@pytest.mark.parametrize("problem", ["hamming", "edit"])
-def test_threads_end_with_the_search(monkeypatch, problem):
-    monkeypatch.setattr(scan, "MANY", 0)
-    with closing(batches(problem, GENOME, load_patterns(PANEL), 2, chunk_length=300)) as found:
-        assert len(next(found)) and len(next(found))
-        assert beside()
-    assert beside() == []
-
-
-def test_a_thread_ends_whose_items_nobody_takes(monkeypatch):
-    """Closing waits for it no longer than PATIENCE, and it has an item in its hands."""
-    monkeypatch.setattr("kmatch.threads.PATIENCE", 0.01)
-    go_on, ended = threading.Event(), threading.Event()
-
-    def items():
-        try:
-            yield 1
-            go_on.wait(10)
-            yield 2
-        finally:
-            ended.set()
-
-    with closing(run_ahead(items(), "kmatch hits")) as found:
-        assert next(found) == 1
-    go_on.set()
-    assert ended.wait(10)
-    for thread in beside():
-        thread.join(10)
-    assert beside() == []
-
-
-def test_what_fails_ahead_is_raised_behind_the_hits_before(monkeypatch):
-    monkeypatch.setattr(scan, "MANY", 0)
-    finish, chunks, found = Scanner._finish, [], []
-
-    def failing(self, chunk, *others):
-        chunks.append(chunk)
-        if len(chunks) == 4:
-            raise MemoryError("none left")
-        return finish(self, chunk, *others)
-
-    monkeypatch.setattr(Scanner, "_finish", failing)
-    with pytest.raises(MemoryError, match="none left"):
-        found.extend(batches("hamming", GENOME, load_patterns(PANEL), 2, chunk_length=300))
-    assert len(chunks) == 4 and beside() == []
 
 
 @pytest.mark.parametrize("most", [1, 10])

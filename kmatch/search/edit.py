@@ -6,7 +6,7 @@ order hits as records do. A hit is yielded once no later one can precede it. Som
 each chunk are kept, for the hits of ends near its beginning and for plateaus that go on there.
 """
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +30,7 @@ from kmatch.search.plateaus import FOREVER, Plateaus, chains, loci_on_circles, l
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.rules import checked_rules, difference_search
-from kmatch.search.scan import Scanner, ahead, code_batches, rows_at_once
+from kmatch.search.scan import Scanner, code_batches, rows_at_once
 from kmatch.search.search import Search, by_record
 from kmatch.search.trial import Scans
 from kmatch.sequences.circles import Circles
@@ -120,8 +120,7 @@ class EditSearch(Search[HitBatch]):
     def _find(self, genome: Genome) -> Iterable[HitBatch]:
         circular = self.genomes.circular
         if circular is None:
-            chunks = self.chunks(self._chunking, genome)
-            return ahead(self._in_chunks(chunks, self._report), self.engine.threads)
+            return self._in_chunks(self.chunks(self._chunking, genome), self._report)
         return self._in_circles(genome, Circles(circular, self._most, unrolled=True))
 
     def _in_circles(self, genome: Genome, circles: Circles) -> Iterator[HitBatch]:
@@ -163,7 +162,7 @@ class EditSearch(Search[HitBatch]):
         order = (column[rows] for column in (anchor, pattern, minus, end, start, record))
         return replace(hits, start=start, end=end).picked(rows[np.lexsort(tuple(order))])
 
-    def _in_chunks(self, chunks: Iterable[PackedChunk], report: str) -> Generator[HitBatch]:
+    def _in_chunks(self, chunks: Iterable[PackedChunk], report: str) -> Iterator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks, some without rows."""
         self._now = report
         self._start()

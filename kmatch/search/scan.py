@@ -14,8 +14,6 @@ import numpy as np
 
 from kmatch.arrays import Longs
 from kmatch.engine.engine import Engine, Scan
-from kmatch.results.batches import HitBatch
-from kmatch.threads import run_ahead
 
 CAPACITY: int | None = None  # hit codes of a scan, None for the engine's own; tests make it tiny
 BATCH = 1 << 16  # codes taken apart at a time
@@ -25,7 +23,6 @@ AHEAD = 1  # scans under way beside the chunk that is reported
 DEEP = 2  # of them for each of several GPUs
 MARGIN = 2.0  # times the expected hits fit into the capacity
 FADING = 0.5  # of the density seen so far is still expected in the next chunk
-MANY = 1 << 12  # hits of a batch that pay for a thread
 
 Start = Callable[[Any, int], Scan]
 
@@ -82,20 +79,6 @@ class Scanner:
         else:
             del found
             yield from self.scan(self._parts(chunk, 2), start)
-
-
-def ahead(batches: Generator[HitBatch], threads: int) -> Iterator[HitBatch]:
-    """Yield batches with rows; those behind one of many are made ahead, by a thread of their own.
-
-    threads: that the search may use; with one nothing is done ahead.
-    """
-    for batch in filter(len, batches):
-        many = len(batch) >= MANY
-        yield batch
-        if threads > 1 and many:
-            del batch
-            yield from filter(len, run_ahead(batches, "kmatch hits"))
-            return
 
 
 def code_batches(codes: Longs, threads: int = 1, most: int = SHARED) -> Iterator[Longs]:

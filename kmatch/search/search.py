@@ -83,7 +83,7 @@ class Search(Generic[SomeBatch]):
     def __iter__(self) -> Iterator[SomeBatch]:
         regions = self.regions
         for batch in self.everywhere():
-            yield regions.inside(batch) if regions and len(batch) else batch
+            yield regions.inside(batch) if regions else batch
         self.genomes.check_circular()
         if regions:
             regions.check(self.genomes.label)
@@ -93,14 +93,14 @@ class Search(Generic[SomeBatch]):
         genomes = self.genomes
         for number, name in enumerate(genomes.names):
             self.progress.go_to(number)
-            for batch in self._find(genomes.genome(number)):
+            for batch in filter(len, self._find(genomes.genome(number))):
                 if genomes.named:
                     batch = replace(batch, origin=batch.origin._replace(number=number, name=name))
                 yield batch
         self.progress.go_to(len(genomes))
 
     def _find(self, genome: Genome) -> Iterable[SomeBatch]:
-        """The batches of one genome."""
+        """The batches of one genome, some perhaps without rows."""
         raise NotImplementedError
 
     def parts(self, genome: Genome) -> Iterator[Stretch]:

@@ -1,6 +1,6 @@
 """k mismatches: windows of chunks that are near to a pattern, anywhere or beside a PAM."""
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -31,7 +31,7 @@ from kmatch.search.panel import (
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.rules import difference_search, rules_of, united
-from kmatch.search.scan import Scanner, ahead, code_batches, rows_at_once
+from kmatch.search.scan import Scanner, code_batches, rows_at_once
 from kmatch.search.search import Search
 from kmatch.search.trial import Scans
 from kmatch.sequences.circles import Circles
@@ -95,12 +95,12 @@ class WindowSearch(Search[HitBatch]):
         return UnderWay(found, lambda: [scan.stop() for scan in scans])
 
     def _find(self, genome: Genome) -> Iterable[HitBatch]:
-        circular, threads = self.genomes.circular, self.engine.threads
+        circular = self.genomes.circular
         circles = None if circular is None else Circles(circular, self._longest - 1)
-        batches = ahead(self._in_chunks(self.chunks(self._chunking, genome, circles)), threads)
+        batches = self._in_chunks(self.chunks(self._chunking, genome, circles))
         return _windows_once(batches, circles) if circles else batches
 
-    def _in_chunks(self, chunks: Iterable[PackedChunk]) -> Generator[HitBatch]:
+    def _in_chunks(self, chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks, some without rows."""
         most = rows_at_once(self._panel.lengths, self.run.aligned)
         for chunk, codes in self._scanner.scan(chunks, self._scans.start):

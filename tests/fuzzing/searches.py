@@ -29,7 +29,6 @@ GENOMES = ("fasta", "stdin", "packed", "chunks", "2bit", "genbank", "fastq", "fa
 # what they may be.
 PATCHES = {
     "batch": (((dense, "BATCH"), (dense, "SHARED")), (1, 2, 10)),
-    "dense": (((dense, "MANY"),), (0, 1, 5)),
     "unpacked": (((edit, "UNPACKED"),), (0, 1, 1 << 40)),
     "key bits": (((arrays, "KEY_BITS"),), (0, 12)),
     "few": (((limit, "FEW"),), (1, 7)),
