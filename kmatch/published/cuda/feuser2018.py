@@ -118,22 +118,14 @@ def alternative_fine(
 
 
 @cuda.jit(device=True)
-def _letter_of_target(target, r, row, ahead, shared, at):
-    """Letter `row` of a suffix, from shared memory if it was fetched (optimization 5)."""
-    return shared[at + row] if row < ahead else int32(target[r + row])
-
-
-@cuda.jit(device=True)
-def _letter_of_background(background, j, low, start, size, shared, at):
-    """Letter j, from shared memory if it was fetched (optimization 6).
-
-    The segment is a ring of `size` letters, letter `low` at index `start`.
-    """
+def _letter_of_background(background, j, low, start, ring):
+    """Letter j, from the ring if it was fetched (optimization 6): letter `low` is at index `start`
+    there."""
     index = j - low
-    if index < 0 or index >= size:
+    if index < 0 or index >= len(ring):
         return int32(background[j])
     index += start
-    return shared[at + (index if index < size else index - size)]
+    return ring[index if index < len(ring) else index - len(ring)]
 
 
 @kept()
@@ -148,18 +140,17 @@ def _alternative(target, background, k, first, ahead, stop, table):
     shared = cuda.shared.array(0, int32)
     columns, width = 1, THREADS + 2
     edges = columns + 2 * width
-    at_target = edges + 4 * k
-    at_background = at_target + ahead
-    size = ahead + THREADS
+    letters = shared[edges + 4 * k : edges + 4 * k + ahead]
+    ring = shared[edges + 4 * k + ahead : edges + 4 * k + 2 * ahead + THREADS]
     thread = cuda.threadIdx.x
     r = first + cuda.blockIdx.x
     m, n = len(target) - r, len(background)
     for e in range(thread, 2 * k, THREADS):
         shared[edges + e] = -1
     for row in range(thread, ahead, THREADS):
-        shared[at_target + row] = target[r + row] if row < m else 0
+        letters[row] = target[r + row] if row < m else 0
     for j in range(thread, ahead, THREADS):
-        shared[at_background + j] = background[j] if j < n else 0
+        ring[j] = background[j] if j < n else 0
     if thread == 0:
         shared[0] = 0 if r < stop[0] else m  # read once, as other blocks lower it
     cuda.syncthreads()
@@ -168,8 +159,8 @@ def _alternative(target, background, k, first, ahead, stop, table):
     active = largest < m
     while active and begin < n + k - 1:
         j = begin + ahead + thread  # a new segment of as many letters as there are threads
-        start = begin % size
-        shared[at_background + j % size] = background[j] if j < n else 0
+        start = begin % len(ring)
+        ring[j % len(ring)] = background[j] if j < n else 0
         shared[columns + width + thread + 2] = -1
         if thread < 2:
             shared[columns + width + thread] = -1
@@ -182,14 +173,10 @@ def _alternative(target, background, k, first, ahead, stop, table):
             if d < n:
                 row = larger(shared[before + thread], shared[before + thread + 1] + 1)
                 row = smaller(larger(row, shared[before + thread + 2] + 1), m)
-                while (
-                    row < m
-                    and row + d < n
-                    and _letter_of_target(target, r, row, ahead, shared, at_target)
-                    & _letter_of_background(
-                        background, row + d, begin, start, size, shared, at_background
-                    )
-                ):
+                while row < m and row + d < n:
+                    letter = letters[row] if row < ahead else int32(target[r + row])
+                    if not letter & _letter_of_background(background, row + d, begin, start, ring):
+                        break
                     row += 1
                 if e == k - 1:
                     largest = larger(largest, row)
