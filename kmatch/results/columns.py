@@ -32,18 +32,6 @@ Kind = TypeVar("Kind", bound=np.generic)
 named_row: Any = cache(namedtuple)  # of fields that no type checker can know
 
 
-def once(make: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A function of a batch and its table, which keep what it made of the last batch."""
-
-    def made(batch: Batch, table: Any) -> Any:
-        last, _ = table.kept.get(make.__name__, (None, None))
-        if last is not batch:
-            table.kept[make.__name__] = batch, make(batch, table)
-        return table.kept[make.__name__][1]
-
-    return made
-
-
 class Column(Generic[Kind]):
     """A column of the tables of a class, whose attribute of this name is an array of its values.
 
@@ -63,7 +51,7 @@ class Column(Generic[Kind]):
         aligned: bool = False,
     ) -> None:
         self.kind, self.cells, self.aligned = kind, cells, aligned
-        self._form, self._missing = form, missing
+        self.form, self.missing = form, missing
 
     def __set_name__(self, owner: Any, name: str) -> None:
         self.name = name
@@ -93,15 +81,6 @@ class Column(Generic[Kind]):
         ]
         return np.concatenate([np.zeros(0, self.kind), *parts])
 
-    def written(self, batch: Batch, table: Any) -> Cells:
-        """Its Cells as lines have them: words or whole numbers."""
-        cells = self.cells(batch, table)
-        if not self._form or not isinstance(cells, np.ndarray):
-            return cells
-        known, which = ranked(np.where(np.isnan(cells), -inf, cells))
-        words = (number_word(number, self._form, self._missing) for number in known.tolist())
-        return Named(Names(words), which)
-
 
 class Table(Generic[SomeBatch, Row]):
     """Rows of batches, in columns that are made when first used; without batches, what formats
@@ -121,6 +100,7 @@ class Table(Generic[SomeBatch, Row]):
     joins = True
     threads: int | None = None
     annotation: "Annotation | None" = None
+    _made: tuple[Any, Any, Any] = (None, None, None)  # see `once`
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -129,7 +109,6 @@ class Table(Generic[SomeBatch, Row]):
         cls._known = {name: each for name, each in found if isinstance(each, Column)}
 
     def __init__(self, batches: Iterable[SomeBatch]) -> None:
-        self.kept: dict[str, Any] = {}  # see `once`
         self.take(batches)
 
     def take(self, batches: Iterable[SomeBatch]) -> None:
@@ -144,8 +123,22 @@ class Table(Generic[SomeBatch, Row]):
         return {name: each for name, each in self._known.items() if name not in lacking}
 
     def cells(self, name: str, batch: Batch) -> Cells:
-        """The Cells of a column as lines have them."""
-        return self.columns[name].written(batch, self)
+        """The Cells of a column as lines have them: words or whole numbers."""
+        column = self.columns[name]
+        cells = column.cells(batch, self)
+        if not column.form or not isinstance(cells, np.ndarray):
+            return cells
+        known, which = ranked(np.where(np.isnan(cells), -inf, cells))
+        words = (number_word(number, column.form, column.missing) for number in known.tolist())
+        return Named(Names(words), which)
+
+    def once(self, make: Callable[[Any, Any], Any], batch: Batch) -> Any:
+        """What a function makes of a batch and its table, made once for several columns."""
+        last, rows, made = self._made
+        if last is not make or rows is not batch:
+            made = make(batch, self)
+            self._made = make, batch, made
+        return made
 
     def add(self, names: Sequence[str]) -> None:
         """Give rows columns that they lack, in TSV behind its others."""

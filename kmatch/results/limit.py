@@ -97,18 +97,16 @@ def write_report(path: str, counts: Counts | None = None, **facts: Any) -> None:
 
 def limited(
     batches: Iterable[HitBatch], patterns: PatternSet, most: int | None
-) -> Iterable[HitBatch]:
+) -> Iterator[HitBatch]:
     """HitBatches of the closest hits of each pattern, `most` a genome; of all where it is None.
 
     Of hits as close the first are kept. Warns of patterns that have more. Raises InputError for
     what is no whole number from 1 on.
     """
     if most is None:
-        return batches
-    return _limited(batches, patterns.names, checked_count("limit", most, 1))
-
-
-def _limited(batches: Iterable[HitBatch], names: list[str], most: int) -> Iterator[HitBatch]:
+        yield from batches
+        return
+    most, names = checked_count("limit", most, 1), patterns.names
     hits, given = np.zeros((2, len(names)), np.int64)
     for _, of_genome in groupby(batches, lambda batch: batch.origin.number):
         counts = np.zeros(len(names), np.int64)

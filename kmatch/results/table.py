@@ -19,7 +19,7 @@ from kmatch.results.batches import (
     letters_beside,
     sizes_of,
 )
-from kmatch.results.columns import Column, Row, Table, named_row, once, opened, write_line
+from kmatch.results.columns import Column, Row, Table, named_row, opened, write_line
 from kmatch.results.lines import Named, Names, Spelt, record_cells, same, shared, words_of
 from kmatch.sequences.patterns import PatternSet
 from kmatch.sequences.primer_pairs import PROBE, PrimerPairs
@@ -28,18 +28,16 @@ SCORES = ("cfd", "mit")
 VARIANTS = ("variants", "af", "samples", "reference_distance")
 FLANKS = ("flank_5p", "flank_3p")
 FLANK, LAST, CUT = 10, 5, 3  # letters of a flank, of a pattern's end, and from a cut to the PAM
-_COMPLEMENT = str.maketrans("ACGTURYSWKMBDHVN", "TGCAAYRSWMKVHDBN")
+COMPLEMENT = bytes.maketrans(b"ACGTURYSWKMBDHVN", b"TGCAAYRSWMKVHDBN")
 _STRANDS = Names("+-", np.str_)
 
 Align = Callable[[Sequence[HitBatch]], Iterable[HitBatch]]
 Letters = Callable[[int, int, int, int], Bytes]
 
 
-@once
-def annotated(batch: Any, table: Any) -> tuple[Named, Named]:
+def _genes(batch: Any, table: Any) -> Any:
     """The columns `gene` and `region`."""
-    genes: tuple[Named, Named] = table.annotation.columns(batch)
-    return genes
+    return table.annotation.columns(batch)
 
 
 class Placed(Table[SomeBatch, Row]):
@@ -54,8 +52,8 @@ class Placed(Table[SomeBatch, Row]):
     end = Column(np.int64, lambda batch, _: batch.end)
     length = Column(np.int64, lambda batch, _: batch.end - batch.start)
     strand = Column(np.str_, lambda batch, _: Named(_STRANDS, batch.minus))
-    gene = Column(np.object_, lambda batch, table: annotated(batch, table)[0])
-    region = Column(np.object_, lambda batch, table: annotated(batch, table)[1])
+    gene = Column(np.object_, lambda batch, table: table.once(_genes, batch)[0])
+    region = Column(np.object_, lambda batch, table: table.once(_genes, batch)[1])
 
 
 def scores(distance: Any, letters: Any) -> Longs:
@@ -91,14 +89,13 @@ def flanks(batch: HitBatch, hits: "Hits", size: int) -> Iterator[tuple[str, str]
             continue
         first = max(start - size, 0)
         found = hits.letters(batch.origin.number, number, first, end + size)
-        letters = found.tobytes().decode("latin-1").upper()
+        letters = found.tobytes().upper()
         before, behind = letters[: start - first], letters[end - first :]
         if reverse:
-            before, behind = (part[::-1].translate(_COMPLEMENT) for part in (behind, before))
-        yield before, behind
+            before, behind = (part[::-1].translate(COMPLEMENT) for part in (behind, before))
+        yield before.decode("latin-1"), behind.decode("latin-1")
 
 
-@once
 def _flanks(batch: HitBatch, hits: "Hits") -> list[Named]:
     before, behind = zip(*flanks(batch, hits, FLANK), strict=True)
     return [words_of(word.replace("U", "T") for word in each) for each in (before, behind)]
@@ -172,8 +169,8 @@ class Hits(Placed[HitBatch, Hit]):
     differences_3p = Column(np.int64, _differences_3p, aligned=True)
     unknown = Column(np.int64, lambda batch, _: batch.aligned.text.counted("N"), aligned=True)
     cut = Column(np.float64, _cuts, ".0f", aligned=True)
-    flank_5p = Column(np.object_, lambda batch, hits: _flanks(batch, hits)[0])
-    flank_3p = Column(np.object_, lambda batch, hits: _flanks(batch, hits)[1])
+    flank_5p = Column(np.object_, lambda batch, hits: hits.once(_flanks, batch)[0])
+    flank_3p = Column(np.object_, lambda batch, hits: hits.once(_flanks, batch)[1])
     cfd = Column(np.float64, lambda batch, _: batch.cfd, "g")
     mit = Column(np.float64, lambda batch, _: batch.mit, "g")
     variants = Column(np.object_, lambda batch, _: shared(batch.variants))
