@@ -1,6 +1,5 @@
 """What engines take and fill: hits that are read back, primers, constraints."""
 
-from itertools import pairwise
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -34,11 +33,6 @@ class Texts(NamedTuple):
 
     ends: Longs
     letters: Bytes
-
-    def words(self) -> list[str]:
-        """Each text as a str."""
-        letters = self.letters.tobytes().decode("utf-8", "surrogateescape")
-        return [letters[a:b] for a, b in pairwise(self.ends.tolist())]
 
     def counted(self, letter: str) -> Longs:
         """How often each text has a letter, int64[n]."""

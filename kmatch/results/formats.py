@@ -14,25 +14,32 @@ from typing import Any
 import numpy as np
 
 from kmatch import __version__
-from kmatch.arrays import Bytes, bounds_of
+from kmatch.arrays import bounds_of
 from kmatch.engine.types import Texts
 from kmatch.errors import InputError
 from kmatch.genome import Genomes
 from kmatch.results.batches import Batch, HitBatch, cut_at_origin
 from kmatch.results.columns import HEADINGS
-from kmatch.results.lines import Fields, Named, Names, Spelt, lines_of, record_cells, same, words_of
-from kmatch.results.table import Hits, flanks
+from kmatch.results.lines import (
+    Fields,
+    Named,
+    Names,
+    Spelt,
+    lines_of,
+    record_cells,
+    same,
+    words_in,
+    words_of,
+)
+from kmatch.results.table import COMPLEMENT, Hits, flanks
 from kmatch.threads import cores, pool
 
 ROWS = 1 << 15  # formatted at a time
-MANY = 1 << 12  # rows of a batch that is formatted beside the search
-AHEAD = 3  # times ROWS that may wait beyond those that are formatted
+AHEAD = 6  # times ROWS that may wait
 THREADS = 4  # that format at a time
 MATCH, INSERTED, SKIPPED, REVERSE = ord("="), ord("I"), ord("D"), 16
 LABEL = 254  # characters that SAM allows a read's name
 _UNFIT = re.compile(r"[^!-?A-~]")  # in a read's name
-_LETTERS = bytes.maketrans(b"acgturyswkmbdhvnU", b"ACGTTRYSWKMBDHVNT")
-_COMPLEMENT = np.frombuffer(bytes.maketrans(b"ACGTRYSWKMBDHVN", b"TGCAYRSWMKVHDBN"), np.uint8)
 GAP = "-"
 DIFFERENCE, PLAIN = "\x1b[1;31m", "\x1b[0m"
 AROUND = 5  # letters of the text on either side
@@ -54,19 +61,15 @@ class Writer(ABC):
         """The Fields of the lines of some rows, asked for in order."""
 
     def write_all(self, batches: Iterable[Any]) -> None:
-        """Write the header and batches; threads format large ones while the search goes on."""
+        """Write the header and batches; threads format rows while the search goes on."""
         self.handle.write(self.header().encode("utf-8", "surrogateescape"))
-        waiting: deque[Future[memoryview]] = deque()
-        threads = min(self.table.threads or cores(), THREADS)
-        submit = pool(threads, "kmatch lines").submit
+        threads = pool(min(self.table.threads or cores(), THREADS), "kmatch lines")
+        waiting = deque[Future[memoryview]]()
         for batch in batches:
             for first in range(0, len(batch), ROWS):
                 fields = self.fields(batch.picked(slice(first, first + ROWS)))
-                if len(batch) < MANY and not waiting:
-                    self.handle.write(lines_of(fields))
-                    continue
-                waiting.append(submit(lines_of, fields))
-                while waiting and (len(waiting) > AHEAD + threads or waiting[0].done()):
+                waiting.append(threads.submit(lines_of, fields))
+                if len(waiting) > AHEAD:
                     self.handle.write(waiting.popleft().result())
         for lines in waiting:
             self.handle.write(lines.result())
@@ -121,8 +124,8 @@ class SamWriter(Writer):
     def __init__(self, handle: Any, table: Hits) -> None:
         self._lengths = _lengths(table.searched)
         self._labels = Names(_UNFIT.sub("_", name)[:LABEL] for name in table.labels.words)
-        letters = "".join(table.patterns.sequences).encode().translate(_LETTERS)
-        self._letters = np.frombuffer(letters, np.uint8)
+        letters = "".join(table.patterns.sequences).upper().replace("U", "T")
+        self._letters = np.frombuffer(letters.encode(), np.uint8)
         super().__init__(handle, table)
 
     def header(self) -> str:
@@ -132,45 +135,33 @@ class SamWriter(Writer):
         return "\n".join([*lines, f"@PG\tID:kmatch\tPN:kmatch\tVN:{__version__}", ""])
 
     def fields(self, batch: HitBatch) -> Fields:
-        ops = batch.aligned.ops
-        turned, edits = _turned(ops, batch.minus), np.diff(ops.ends) - ops.counted("=")
+        (ends, ops), (_, text) = batch.aligned
+        sizes, begins = np.diff(ends), self.table.patterns.begins
+        before = bounds_of(ops != SKIPPED)  # letters read before each column
+        bounds = before[ends]
+        first = begins[batch.pattern]
+        if self.table.pam_first:  # the letters of the PAM come before
+            first = begins[batch.pattern + 1] - np.diff(bounds)
+        at = before[:-1] + np.repeat(first - bounds[:-1], sizes)
+        letters = np.where(  # those that match as the text's
+            ops == MATCH,
+            text.take(bounds_of(ops != INSERTED)[:-1], mode="clip"),
+            self._letters.take(at, mode="clip"),
+        )
+        complements = np.frombuffer(COMPLEMENT, np.uint8)
+        minus, columns = np.repeat(batch.minus.astype(bool), sizes), np.arange(len(ops))
+        forward = np.where(minus, np.repeat(ends[:-1] + ends[1:] - 1, sizes) - columns, columns)
+        ops, letters = ops[forward], np.where(minus, complements[letters], letters)[forward]
         return [
             ("", Named(self._labels, batch.pattern)),
             ("\t", batch.minus * REVERSE),
             ("\t", self.table.cells("record", batch)),
             ("\t", batch.start + 1),
-            ("\t255\t", Spelt(turned, runs=True)),
-            ("\t*\t0\t0\t", Spelt(self._reads(batch))),
-            ("\t*\tNM:i:", edits),
+            ("\t255\t", Spelt(Texts(ends, ops), runs=True)),
+            ("\t*\t0\t0\t", Spelt(Texts(bounds, letters[ops != SKIPPED]))),
+            ("\t*\tNM:i:", sizes - batch.aligned.ops.counted("=")),
             ("\tkd:i:", batch.distance),
         ]
-
-    def _reads(self, batch: HitBatch) -> Texts:
-        """The letters of hits on the forward strand, those that matched as the text's."""
-        (op_ends, ops), (_, text) = batch.aligned
-        before = bounds_of(ops != SKIPPED)  # letters read before each column
-        ends = before[op_ends]
-        begins = self.table.patterns.begins
-        first = begins[batch.pattern]
-        if self.table.pam_first:  # the letters of the PAM come before
-            first = begins[batch.pattern + 1] - np.diff(ends)
-        at = before[:-1] + np.repeat(first - ends[:-1], np.diff(op_ends))
-        letters = np.where(
-            ops == MATCH,
-            text.take(bounds_of(ops != INSERTED)[:-1], mode="clip"),
-            self._letters.take(at, mode="clip"),
-        )
-        turned = _turned(Texts(ends, letters[ops != SKIPPED]), batch.minus)
-        minus = np.repeat(batch.minus, np.diff(ends)).astype(bool)
-        return Texts(ends, np.where(minus, _COMPLEMENT[turned.letters], turned.letters))
-
-
-def _turned(texts: Texts, minus: Bytes) -> Texts:
-    """Texts, those of hits on `-` from the last letter on."""
-    ends, letters = texts
-    sizes, at = np.diff(ends), np.arange(len(letters))
-    mirrored = np.repeat(ends[:-1] + ends[1:] - 1, sizes) - at
-    return Texts(ends, letters[np.where(np.repeat(minus, sizes), mirrored, at)])
 
 
 def _lengths(genomes: Genomes | None) -> dict[str, int]:
@@ -279,7 +270,7 @@ class ViewWriter(Writer):
 
     def fields(self, batch: HitBatch) -> Fields:
         columns = (batch.record, batch.start, batch.end, batch.minus, batch.pattern, batch.distance)
-        words = [texts.words() for texts in batch.aligned]
+        words = [words_in(Spelt(texts)) for texts in batch.aligned]
         hits = zip(*(each.tolist() for each in columns), strict=True)
         rows = zip(hits, *words, flanks(batch, self.table, AROUND), strict=True)
         lines = (self._lines(batch, *row) for row in rows)

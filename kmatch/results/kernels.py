@@ -9,7 +9,6 @@ TEN, ZERO = np.uint64(10), np.uint64(ord("0"))
 PAM = 3  # letters
 CODE = 7  # bits of an ASCII letter in which A, C, G, T and - differ
 GAP = ord("-") & CODE
-FNV_BASIS, FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 
 
 @kernel
@@ -46,41 +45,6 @@ def put_runs(out, at, ops, first, last):
             at += 1
             begin = i + 1
     return at
-
-
-@inlined
-def _alike(ends, letters, one, other):
-    """Whether two texts are equal."""
-    first, i = ends[one], ends[other]
-    shift, end = i - first, ends[other + 1]
-    if ends[one + 1] + shift != end:
-        return False
-    while i < end and letters[i] == letters[i - shift]:
-        i += 1
-    return i == end
-
-
-@kernel
-def spell_runs(ends, letters, slots, which, begins, out):
-    """Write the CIGARs of texts, equal ones once; returns how many there are.
-
-    ends, letters: Texts of alignment columns; slots: int64[2^s], more than n, all −1; which:
-    int64[n], the CIGAR of each text; begins, out: Texts of the CIGARs; all filled here.
-    """
-    count = begins[0] = 0
-    for i in range(len(which)):
-        code = FNV_BASIS
-        for j in range(ends[i], ends[i + 1]):
-            code = (code ^ letters[j]) * FNV_PRIME
-        at = np.int64(code >> np.uint64(20)) & (len(slots) - 1)
-        while slots[at] >= 0 and not _alike(ends, letters, slots[at], i):
-            at = (at + 1) & (len(slots) - 1)
-        if slots[at] < 0:
-            slots[at], which[i] = i, count
-            begins[count + 1] = put_runs(out, begins[count], letters, ends[i], ends[i + 1])
-            count += 1
-        which[i] = which[slots[at]]
-    return count
 
 
 @kernel

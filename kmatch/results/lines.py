@@ -16,9 +16,6 @@ from kmatch.results.batches import Batch, take_texts
 fill_lines = entry(
     "kmatch.results.kernels:fill_lines", tuple[Bools, Longs, Longs, Longs, Bytes, Bytes]
 )
-spell_runs = entry(
-    "kmatch.results.kernels:spell_runs", tuple[Longs, Bytes, Longs, Longs, Longs, Bytes]
-)
 
 DIGITS = 20  # the most that an int64 takes
 
@@ -140,14 +137,6 @@ def _texts_of(cells: Named | Spelt) -> tuple[Texts, NDArray[Any]]:
     return texts, which
 
 
-def words_in(spelt: Spelt) -> NDArray[Any]:
-    """The word of each cell, object[n]; equal CIGARs, which are much alike, are one str."""
-    texts = spelt.texts
-    if not spelt.runs:
-        return np.array(texts.words(), object)
-    which = np.empty(len(texts.ends) - 1, np.int64)
-    begins, out = np.empty(len(texts.ends), np.int64), np.empty(2 * len(texts.letters), np.uint8)
-    slots = np.full(2 << len(which).bit_length(), -1)
-    count = spell_runs(*texts, slots, which, begins, out)
-    begins = begins[: count + 1]
-    return np.array(Texts(begins, out[: begins[-1]]).words(), object)[which]
+def words_in(texts: Spelt) -> NDArray[Any]:
+    """The word of each cell, object[n]."""
+    return np.array(str(lines_of([("", texts)]), "ascii").split("\n")[:-1], object)
