@@ -174,3 +174,5 @@ def test_hits_with_variants_and_without_are_not_joined(tmp_path):
     assert len(varied + varied) == 2 * len(varied) == 4 * len(plain)
     with pytest.raises(kmatch.InputError, match="with variants and without"):
         plain + varied
+    with pytest.raises(TypeError, match="unsupported operand"):
+        plain + 0

@@ -227,6 +227,8 @@ class Hits(Placed[HitBatch, Hit]):
         They have the columns of both. Patterns that differ come one behind the other too. Raises
         InputError for other genomes.
         """
+        if not isinstance(other, Hits):
+            return NotImplemented
         mine, others = (
             (hits.searched and hits.searched.identity, hits.pam_first, "variants" in hits.tsv)
             for hits in (self, other)

@@ -251,7 +251,10 @@ class VariantReader:
         stated = _FREQUENCIES.search(cells[7])
         for row, each in enumerate(stated[1].split(b",") if stated else [], 1):
             if row < len(af) and each != b".":
-                af[row] = float(each)
+                try:
+                    af[row] = float(each)
+                except ValueError:
+                    raise self._error(f"AF is '{shown(_text(each))}', and no number") from None
         there: Any = copies.any(axis=1)
         rows = [0, *(row for row in rows if there[row] and not af[row] < self._min_af)]
         if len(rows) < len(alleles):
