@@ -27,12 +27,12 @@ from kmatch.jit.folders import digest
 from kmatch.packed.writer import write_packed
 from kmatch.published.registry import ENGINE, choose_algorithm
 from kmatch.results.batches import HitBatch, joined, no_hits
-from kmatch.search.best import moved
-from kmatch.search.panel import warn_of_missing
+from kmatch.search.best import closest_of, moved
 from kmatch.search.primer import raise_bounds
 from kmatch.search.query import Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.search import Progress, Search, begin_search
+from kmatch.sequences.patterns import PatternSet
 from kmatch.sequences.records import Stretch, whole_stretches
 
 CONNECT = 10.0  # seconds that a scheduler has to answer
@@ -182,7 +182,7 @@ def find_bounds(
     starts: Any, k: int, options: Any, run: Run, genomes: Genomes, regions: None, group: Group
 ) -> tuple[Longs, Progress]:
     """The bounds of a group of the starts of primers, int64[n], that a background requires."""
-    engine, begin, end = choose_algorithm("primer", (), run), *group
+    engine, begin, end = choose_algorithm("primer", PatternSet([], []), run), *group
     bounds = raise_bounds(part_of(starts, begin, end), genomes.genome(0), k, options, engine)
     return bounds[: end - begin], Progress()
 
@@ -216,18 +216,11 @@ class ClusterSearch(Search[HitBatch]):
             yield replace(batch, origin=batch.origin._replace(number=piece.genome, name=name))
 
     def _closest(self) -> Iterator[HitBatch]:
-        """Yield the hits at the smallest distance of their pattern in a genome, out of those at the
-        smallest in each piece."""
+        """Yield the closest hits in each genome, out of those in each piece."""
         genomes, patterns = self.genomes, self._query.patterns
-        for number, of_one in groupby(self._hits(), lambda batch: batch.origin.number):
-            least = patterns.lengths.copy()
-            held = []
-            for batch in of_one:
-                np.minimum.at(least, batch.pattern, batch.distance)
-                held.append(batch.picked(np.flatnonzero(batch.distance == least[batch.pattern])))
-            warn_of_missing(patterns, least, genomes.names[number] if genomes.named else None)
-            for batch in held:
-                yield batch.picked(np.flatnonzero(batch.distance == least[batch.pattern]))
+        for number, batches in groupby(self._hits(), lambda batch: batch.origin.number):
+            name = genomes.names[number] if genomes.named else None
+            yield from closest_of(list(batches), patterns, name)
 
 
 class Cluster:

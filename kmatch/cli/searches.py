@@ -72,16 +72,16 @@ class Search:
             check_files([("GENOME", path) for path in self.genomes.paths], self.given.outputs)
         wake(self.given.device)  # the search, not imported yet, takes as long
 
-    def _warn_of_long_patterns(self, longest: int) -> None:
+    def _warn_of_long_patterns(self, panel: "PatternSet", longest: int) -> None:
         """Warn of patterns that are longer than every record; longest: letters of the longest."""
-        long = [pattern for pattern in self._panel or () if len(pattern) > longest]
+        long = (panel.lengths > longest).nonzero()[0].tolist()
         if not long or not longest:
             return
         others = f", and {len(long) - 1:,} more, are" if len(long) > 1 else " is"
         warn(
-            f"pattern '{long[0].name}' of {len(long[0]):,} letters{others} longer than every "
-            f"record of {self.genomes.label}, at most {longest:,}; are genome and patterns "
-            "exchanged?"
+            f"pattern '{panel.names[long[0]]}' of {panel.lengths[long[0]]:,} letters{others} "
+            f"longer than every record of {self.genomes.label}, at most {longest:,}; are genome "
+            "and patterns exchanged?"
         )
 
     @contextmanager
@@ -147,7 +147,7 @@ class Search:
         progress, several = self.begun.progress, ""
         if self._panel is not None:
             if self.regions is None:  # of regions only records with any are met
-                self._warn_of_long_patterns(progress.longest)
+                self._warn_of_long_patterns(self._panel, progress.longest)
             if self.genomes.named:
                 several = f"{counted(len(self.genomes), 'genome')}, "
         records, letters = counted(progress.records, "record"), f"{progress.letters:,} bp"

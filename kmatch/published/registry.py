@@ -1,6 +1,6 @@
 """The published algorithms by command and name; imports none of them."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,7 +9,7 @@ from kmatch.errors import DeviceError, InputError
 if TYPE_CHECKING:
     from kmatch.engine.engine import Engine
     from kmatch.search.query import Run
-    from kmatch.sequences.patterns import Pattern
+    from kmatch.sequences.patterns import PatternSet
 
 ENGINE = "bitplane"  # kmatch's own algorithm
 
@@ -117,7 +117,7 @@ def find(command: str, name: str) -> Algorithm | None:
 
 
 def choose_algorithm(
-    command: str, patterns: "Iterable[Pattern]", run: "Run", work: int | None = None
+    command: str, patterns: "PatternSet", run: "Run", work: int | None = None
 ) -> "Engine":
     """The engine of a search: that of a device, or of a published algorithm there.
 
@@ -142,11 +142,11 @@ def choose_algorithm(
         )
     if engine.queues > 1:
         raise DeviceError(f"algorithm '{name}' runs on one GPU, not on {engine.device}; use cuda:N")
-    for pattern in patterns:
-        if limit := algorithm.limit_below(len(pattern), engine.name):
+    for number, length in enumerate(patterns.lengths.tolist()):
+        if limit := algorithm.limit_below(length, engine.name):
             raise InputError(
-                f"pattern '{pattern.name}' has {len(pattern)} letters, and algorithm '{name}' "
-                f"holds {limit}; use --algorithm {ENGINE}"
+                f"{patterns.told(number)}, and algorithm '{name}' holds {limit}; "
+                f"use --algorithm {ENGINE}"
             )
     from kmatch.published.search import Published
 

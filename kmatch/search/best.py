@@ -19,11 +19,11 @@ from kmatch.published.registry import choose_algorithm
 from kmatch.results.batches import HitBatch, joined, no_hits
 from kmatch.search.alignments import with_alignments
 from kmatch.search.edit import EditSearch
-from kmatch.search.panel import warn_of_missing
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.search import Search
 from kmatch.sequences.circles import Circular
+from kmatch.sequences.patterns import PatternSet
 from kmatch.sequences.records import Stretch, stretch_of, whole_records
 
 WINDOW = 1 << 25  # letters of records that are searched together
@@ -62,10 +62,7 @@ class BestSearch(Search[HitBatch]):
 
         batch = closest(window, query, np.ones((1, len(lengths)), bool), find)
         self.progress.join(searches[-1].progress)  # as each of them has met all records
-        least = lengths.copy()
-        least[batch.pattern] = batch.distance
-        warn_of_missing(query.patterns, least, genome.label if self.genomes.named else None)
-        yield batch
+        yield from closest_of([batch], query.patterns, genome.label if self.genomes.named else None)
 
     def _in_records(self, genome: Genome) -> Iterator[HitBatch]:
         patterns, first = self._query.patterns, 0
@@ -91,6 +88,21 @@ class BestSearch(Search[HitBatch]):
                 f"pattern '{patterns.names[number]}' matches nowhere in {missing[number]:,} of "
                 f"{first:,} records"
             )
+
+
+def closest_of(
+    batches: list[HitBatch], patterns: PatternSet, genome: str | None
+) -> Iterator[HitBatch]:
+    """Of the hits in a genome yield those at the smallest distance of their pattern, and warn of
+    patterns that are nowhere nearer than all their letters; genome: its name, None for the only
+    one."""
+    least, where = patterns.lengths.copy(), "" if genome is None else f" in {genome}"
+    for batch in batches:
+        np.minimum.at(least, batch.pattern, batch.distance)
+    for number in np.flatnonzero(least >= patterns.lengths).tolist():
+        warn(f"pattern '{patterns.names[number]}' matches nowhere{where}")
+    for batch in batches:
+        yield batch.picked(np.flatnonzero(batch.distance == least[batch.pattern]))
 
 
 def records_apart(stretches: Iterable[Stretch]) -> Iterator[tuple[str, list[Stretch]]]:

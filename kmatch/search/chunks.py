@@ -8,14 +8,7 @@ import numpy as np
 
 from kmatch.arrays import Bools, Bytes, Longs, Words, look_up
 from kmatch.engine.engine import Engine, read_text
-from kmatch.engine.geometry import (
-    LANES_PER_WORD,
-    MOST_WORDS,
-    SPARE,
-    Geometry,
-    Layout,
-    geometry_for,
-)
+from kmatch.engine.geometry import LANES_PER_WORD, MOST_WORDS, SPARE, Geometry, Layout, geometry_for
 from kmatch.engine.types import LETTERS, View
 from kmatch.genome import Genome
 from kmatch.packed.reader import serves, stored_chunks

@@ -6,15 +6,7 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Ints, Longs, bounds_of, gather, offsets_in_rows
 from kmatch.engine.queries import QueryArrays, ReadingArrays, reading_arrays, window_arrays
-from kmatch.errors import (
-    STRANDS,
-    InputError,
-    check_choice,
-    checked_count,
-    checked_share,
-    shown,
-    warn,
-)
+from kmatch.errors import STRANDS, InputError, check_choice, checked_count, checked_share, shown
 from kmatch.search.query import Query
 from kmatch.sequences.alphabet import complement, reverse_complement
 from kmatch.sequences.patterns import PatternSet
@@ -54,10 +46,8 @@ def pattern_distances(patterns: PatternSet, k: int | str | Longs) -> Longs:
         return patterns.lengths * numerator // denominator
     k = checked_count("k", k)
     if len(short := np.flatnonzero(patterns.lengths <= k)):
-        pattern = patterns[int(short[0])]
         raise InputError(
-            f"pattern '{shown(pattern.name)}' has {len(pattern)} letters: "
-            f"k = {k} must be smaller, or it would match everywhere"
+            f"{patterns.told(short[0])}: k = {k} must be smaller, or it would match everywhere"
         )
     return np.full(len(patterns), k, np.int64)
 
@@ -71,18 +61,14 @@ def checked_distances(query: Query) -> Longs:
     patterns = query.patterns
     others = np.flatnonzero(patterns.lengths != patterns.lengths[0])
     if query.problem == "multi" and len(others):
-        first, pattern = patterns[0], patterns[others[0]]
         raise InputError(
-            f"pattern '{shown(pattern.name)}' has {len(pattern)} letters and the first one, "
-            f"'{shown(first.name)}', {len(first)}: a panel has one length; "
-            "search others with kmatch hamming"
+            f"{patterns.told(others[0])} and the first one, '{shown(patterns.names[0])}', "
+            f"{patterns.lengths[0]}: a panel has one length; search others with kmatch hamming"
         )
     for end, letters in zip(("first", "last"), query.ends, strict=True):
         if len(short := np.flatnonzero(patterns.lengths < letters)):
-            pattern = patterns[int(short[0])]
             raise InputError(
-                f"pattern '{shown(pattern.name)}' has {len(pattern)} letters, of which the {end} "
-                f"{letters} are to match"
+                f"{patterns.told(short[0])}, of which the {end} {letters} are to match"
             )
     return pattern_distances(patterns, query.k)
 
@@ -135,11 +121,3 @@ def panel_reading(panel: Panel, leads: bool = False) -> ReadingArrays:
     written = np.concatenate([complement(masks) if minus else masks for minus in strands])
     backward = 1 - panel.minus if leads else panel.minus
     return reading_arrays(written, bounds_of(panel.lengths), backward)
-
-
-def warn_of_missing(patterns: PatternSet, least: Longs, genome: str | None) -> None:
-    """Warn of patterns that are nowhere nearer than all their letters; least: int64[P], their
-    smallest distances in a genome, None for the only one."""
-    where = "" if genome is None else f" in {genome}"
-    for number in np.flatnonzero(least >= patterns.lengths).tolist():
-        warn(f"pattern '{patterns.names[number]}' matches nowhere{where}")

@@ -19,6 +19,7 @@ from kmatch.search.panel import wanted_strands
 from kmatch.search.query import RUN, Run
 from kmatch.search.search import Progress
 from kmatch.sequences.alphabet import encode_text
+from kmatch.sequences.patterns import PatternSet
 from kmatch.sequences.records import Progress as Hear
 
 PART = 1 << 24  # letters that an engine is given at a time, where records are shorter
@@ -106,7 +107,7 @@ class PrimerSearch:
         self.progress = Progress()
         self.progress.add(lengths)
         self._background, self._run = background, run
-        self.engine = run.cluster or choose_algorithm("primer", (), run)
+        self.engine = run.cluster or choose_algorithm("primer", PatternSet([], []), run)
 
     def _all_starts(self) -> Starts:
         """The Starts of all records, whose bounds engines raise; those of the strand `-` follow, as

@@ -12,8 +12,8 @@ from kmatch.engine.types import Constraints, kind_states, unit_states
 from kmatch.errors import PAM_SIDES, InputError, check_choice, checked_count, shown, warn
 from kmatch.search.panel import Panel, panel_reading
 from kmatch.search.query import Query
-from kmatch.sequences.alphabet import IUPAC, complement, encode
-from kmatch.sequences.patterns import Pattern, PatternSet
+from kmatch.sequences.alphabet import IUPAC, complement, encode, letter_masks
+from kmatch.sequences.patterns import PatternSet
 
 if TYPE_CHECKING:
     from kmatch.results.scores import Scorer
@@ -83,7 +83,7 @@ def check_pam(patterns: PatternSet, given: str | Sequence[str] | None, side: str
     Raises InputError where two or more all do; a single one, which may by chance, is a warning.
     """
     pams = [pam for pam in load_pams(given, side) if not (pam.masks == 15).all()]
-    if not pams or not all(any(_holds(pattern, pam) for pam in pams) for pattern in patterns):
+    if not pams or not all(any(_holds(each, pam) for pam in pams) for each in patterns.sequences):
         return
     where, ends = ("begin", "begins") if pams[0].leads else ("end", "ends")
     named = " or ".join(pam.sequence for pam in pams)
@@ -97,9 +97,9 @@ def check_pam(patterns: PatternSet, given: str | Sequence[str] | None, side: str
     warn(f"pattern '{name}' {ends} with {what}; only where it stands there twice is a hit")
 
 
-def _holds(pattern: Pattern, pam: Pam) -> bool:
-    letters = pattern.masks[: len(pam)] if pam.leads else pattern.masks[-len(pam) :]
-    return len(pattern) > len(pam) and not (letters & ~pam.masks).any()
+def _holds(sequence: str, pam: Pam) -> bool:
+    letters = sequence[: len(pam)] if pam.leads else sequence[-len(pam) :]
+    return len(sequence) > len(pam) and not (letter_masks([letters]) & ~pam.masks).any()
 
 
 class Bounds(NamedTuple):

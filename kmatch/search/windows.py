@@ -21,13 +21,7 @@ from kmatch.published.registry import choose_algorithm
 from kmatch.results.batches import HitBatch, hit_batch, sizes_of
 from kmatch.search.chunks import NO_LETTERS, Chunking, PackedChunk, plan_chunks
 from kmatch.search.edit import keep_ends
-from kmatch.search.panel import (
-    Panel,
-    build_panel,
-    checked_distances,
-    each_strand,
-    panel_letters,
-)
+from kmatch.search.panel import Panel, build_panel, checked_distances, each_strand, panel_letters
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.rules import difference_search, rules_of, united

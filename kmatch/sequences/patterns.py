@@ -4,13 +4,12 @@ import csv
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice, repeat
 from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Ints, Longs, bounds_of
+from kmatch.arrays import Ints, Longs, bounds_of
 from kmatch.errors import InputError, listed, shown, warn
 from kmatch.sequences.alphabet import letter_masks, odd_letter
 from kmatch.sequences.fasta import names_of
@@ -21,18 +20,6 @@ LONGEST = 1 << 24  # letters of a pattern
 NAMES = ("name", "id")  # headers of a column of names, in any case
 _BED_NAME, _BED_STRAND, BED_SEQUENCE = 3, 5, 6  # columns, counted from 0
 Patterns = str | os.PathLike[str] | Mapping[str, str] | Iterable[str]  # see load_patterns
-
-
-@dataclass(slots=True, eq=False)
-class Pattern:
-    """A named pattern; masks: uint8[m], the set of bases that each letter stands for."""
-
-    name: str
-    sequence: str
-    masks: Bytes = field(repr=False)
-
-    def __len__(self) -> int:
-        return len(self.masks)
 
 
 class PatternSet:
@@ -50,13 +37,9 @@ class PatternSet:
     def __len__(self) -> int:
         return len(self.names)
 
-    def __iter__(self) -> Iterator[Pattern]:
-        return map(self.__getitem__, range(len(self)))
-
-    def __getitem__(self, number: int) -> Pattern:
-        number = range(len(self))[number]
-        masks = self.masks[self.begins[number] : self.begins[number + 1]]
-        return Pattern(self.names[number], self.sequences[number], masks)
+    def told(self, number: int) -> str:
+        """How messages begin that name a pattern and its letters."""
+        return f"pattern '{shown(self.names[number])}' has {self.lengths[number]} letters"
 
     def take(self, numbers: Longs | Ints) -> "PatternSet":
         """The PatternSet of the patterns with these numbers, int[n]; itself where these are all."""
@@ -173,7 +156,7 @@ def _fault(patterns: PatternSet, rows: Sequence["Row"], label: str, in_columns: 
     start = f"{_where(label, rows[number])}pattern '{shown(name)}'"
     if not sequence:
         return f"{start} is empty; give its letters"
-    advice = odd_letter(sequence, int(np.argmin(patterns[number].masks)))
+    advice = odd_letter(sequence, int(np.argmin(letter_masks([sequence]))))
     if name != sequence and len(name) > 3 and letter_masks([name]).all():
         advice += "; or are its columns exchanged? The name comes first"
     elif rows[number].line == 1 and advice.endswith(("or N", "RNA")):

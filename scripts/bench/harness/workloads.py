@@ -43,7 +43,7 @@ def file_text(path, length=None):
 
 def file_panel(path):
     """The sequences of a file of patterns."""
-    return [pattern.sequence for pattern in load_patterns(path)]
+    return load_patterns(path).sequences
 
 
 def cut_panel(text, count, length=20, seed=SEED):
