@@ -103,7 +103,6 @@ with open(sys.executable) as file:
     "place", ["kmatch.search.windows.choose_algorithm", "kmatch.results.lines.fill_lines"]
 )
 def test_the_machine_is_not_an_input_or_output(tmp_path, genome, monkeypatch, place, output):
-    monkeypatch.setattr("kmatch.results.formats.MANY", 1)  # lines are formatted by another thread
     for error, words in {
         OSError(28, "No space left on device"): "No space left on device",
         RuntimeError("can't start new thread"): "can't start new thread",
