@@ -45,8 +45,9 @@ TAKEN, CELLS = range(2)  # what `tally` counts
 class State(NamedTuple):
     """What a thread keeps in registers: vertical deltas of its rows, horizontal ones of COLUMNS
     columns, those above the columns that follow, on their way from memory, those at each lane's row
-    of interest, where the columns' planes are in shared memory, and a counter of D − k at the rows
-    of interest."""
+    of interest, where the columns' planes are in shared memory, a counter of D − k at the rows of
+    interest, and the first and the last group of columns in which a lane is alive below all strips.
+    """
 
     pv: DeviceArray
     mv: DeviceArray
@@ -58,6 +59,7 @@ class State(NamedTuple):
     fell: DeviceArray
     planes: DeviceArray
     counter: DeviceArray
+    seen: DeviceArray
 
 
 class Tile(NamedTuple):
@@ -106,20 +108,6 @@ class Borders(NamedTuple):
     deltas: DeviceArray
     source: int
     target: int
-
-
-class Watch(NamedTuple):
-    """Lanes to look for at a strip's last row.
-
-    wanted: these; counting: whether the row is so far down that a lane may not be alive; noting:
-    whether all columns in which one is alive count, not only whether there is one; seen: receives
-    the first and the last group of such columns.
-    """
-
-    wanted: int
-    counting: bool
-    noting: bool
-    seen: DeviceArray
 
 
 @cuda.jit(device=True)
@@ -218,15 +206,18 @@ def _hand_down(state, width, stretch, borders, t):
 
 
 @cuda.jit(device=True)
-def sweep(state, rows, bits, gather, tile, stretch, borders, watch):
+def sweep(state, rows, bits, gather, tile, stretch, borders, ending):
     """Take a stretch through a strip; returns the lanes alive at the rows of interest.
 
-    gather: whether these are each lane's own, or the strip's last, for which one lane of `watch` is
-    enough, unless all columns count. A sweep that counts nothing is no kind of its own: with less
+    gather: whether these are each lane's own, or the strip's last, where all are alive above row k
+    and one that has rows below is enough; ending: whether the strip is the last one, where all
+    columns with such a lane are noted. A sweep that counts nothing is no kind of its own: with less
     code the kernel is faster.
     """
-    alive, t, width = NONE, stretch.begin, tile.width
-    counting = gather or watch.counting
+    t, width = stretch.begin, tile.width
+    counting = gather or ending or stretch.base + rows >= 0
+    alive = NONE if counting else ALL_ONES
+    wanted = tile.masks[(rows - 1) * width + tile.word] & tile.deeper[tile.word]
     for c in range(COLUMNS):
         state.next_ph[c] = NONE
         state.next_mh[c] = NONE
@@ -263,11 +254,11 @@ def sweep(state, rows, bits, gather, tile, stretch, borders, watch):
                 else:
                     now = add_four(state.counter, bits, state.ph, state.mh)
                 alive |= now
-                looking = watch.noting or not gather
-                if looking and any_of_warp(now & watch.wanted):
-                    if watch.noting:
-                        watch.seen[0] = smaller(watch.seen[0], t)
-                        watch.seen[1] = larger(watch.seen[1], t)
+                looking = ending or not gather
+                if looking and any_of_warp(now & wanted):
+                    if ending:
+                        state.seen[0] = smaller(state.seen[0], t)
+                        state.seen[1] = larger(state.seen[1], t)
                     else:
                         counting = False
             t += COLUMNS
@@ -434,8 +425,9 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
             cuda.local.array(COLUMNS, uint64),
             cuda.local.array(COLUMNS, uint64),
             cuda.local.array(bits, uint64),
+            cuda.local.array(2, int64),
         )
-        seen = cuda.local.array(2, int64)
+        seen = state.seen
         thread = int64(cuda.threadIdx.x)
         word = thread % width
         mine = thread // width  # the stretch
@@ -467,7 +459,7 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
             strip = 0
             while True:
                 top = strip * rows
-                noting = strip + 1 == strips
+                ending = strip + 1 == strips
                 last = (rows - 1) * width + word
                 cuda.syncthreads()
                 stage(rows, text, plane_words, number * width, top, (thread, threads), tile)
@@ -487,12 +479,8 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
                 left = NONE  # lanes that need the strips below
                 if not within:
                     if going:
-                        left = masks[last]
-                        counting = top + rows >= k or noting
-                        watch = Watch(left & deeper[word], counting, noting, seen)
-                        alive = sweep(state, rows, bits, False, tile, span, borders, watch)
-                        if counting:
-                            left &= alive
+                        alive = sweep(state, rows, bits, False, tile, span, borders, ending)
+                        left = alive & masks[last]
                 else:
                     sweeping = going
                     rising = NONE
@@ -501,8 +489,7 @@ def make_extend(rows: int, bits: int, width: int) -> Any:
                         alive = NONE
                         if sweeping:
                             borders = Borders(deltas, above, below)
-                            watch = Watch(masks[last] & deeper[word], True, noting, seen)
-                            alive = sweep(state, rows, bits, True, tile, span, borders, watch)
+                            alive = sweep(state, rows, bits, True, tile, span, borders, ending)
                         below = -1  # the first sweep wrote the border
                         alive_words[thread] = alive
                         left |= alive & masks[last]
