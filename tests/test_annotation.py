@@ -19,7 +19,7 @@ def rows(start, end, record=0, circles=None):
 
 def columns(path, batch):
     """The genes and regions of the rows of a batch."""
-    return [cells.names.array[cells.which].tolist() for cells in Annotation(path).columns(batch)]
+    return [[each.names.words[n] for n in each.which] for each in Annotation(path).columns(batch)]
 
 
 def gff_lines(genes, exons):

@@ -20,7 +20,7 @@ NAMES = ("gene_name", "Name", "gene", "gene_id", "locus_tag", "Parent", "ID")  #
 GENES = re.compile(r"(.+_)?(pseudo)?gene")
 ATTRIBUTE = re.compile(r'\s*([^\s=;]+)(?:=|\s+)("[^"]*"|[^;]*)')
 REGIONS = Names(("intergenic", "intron", "exon"))
-NOWHERE = -RECORD * RECORD >> 2  # before all places
+NOWHERE = -RECORD * RECORD >> 1  # before all places
 
 
 class Feature(NamedTuple):
@@ -89,14 +89,13 @@ class Annotation:
         start, end = record * RECORD + batch.start, record * RECORD + batch.end
         genes, gene = self._genes(start, end)
         exon = self._in_exon(start, end)
-        size = sizes_of(batch.record, batch.origin.circles or {})
-        over = np.flatnonzero(batch.end > size)  # the origin, behind which features begin again
-        start, end = start[over] - size[over], end[over] - size[over]
-        exon[over] |= self._in_exon(start, end)
-        behind, numbers = self._genes(start, end)
-        for row, number in zip(over.tolist(), numbers.tolist(), strict=True):
-            genes.append([*genes[gene[row]], *behind[number]])
-            gene[row] = len(genes) - 1
+        if batch.origin.circles:  # behind whose origins features begin again
+            size = sizes_of(batch.record, batch.origin.circles)
+            exon |= self._in_exon(start - size, end - size)
+            behind, number = self._genes(start - size, end - size)
+            pairs, gene = ranked(gene * len(behind) + number)
+            both = (divmod(pair, len(behind)) for pair in pairs.tolist())
+            genes = [[*genes[before], *behind[after]] for before, after in both]
         words = (",".join(dict.fromkeys(self._names[n] for n in numbers)) for numbers in genes)
         named = Named(Names(words), gene)
         if self._of_bed:

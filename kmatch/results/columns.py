@@ -77,7 +77,8 @@ class Column(Generic[Kind]):
         if spelt := [each for each in cells if isinstance(each, Spelt)]:
             return np.concatenate(list(map(words_in, spelt)))
         parts = [
-            each.names.array[each.which] if isinstance(each, Named) else each for each in cells
+            np.array(each.names.words, self.kind)[each.which] if isinstance(each, Named) else each
+            for each in cells
         ]
         return np.concatenate([np.zeros(0, self.kind), *parts])
 

@@ -36,7 +36,6 @@ from kmatch.threads import cores, pool
 
 ROWS = 1 << 15  # formatted at a time
 AHEAD = 6  # times ROWS that may wait
-THREADS = 4  # that format at a time
 MATCH, INSERTED, SKIPPED, REVERSE = ord("="), ord("I"), ord("D"), 16
 LABEL = 254  # characters that SAM allows a read's name
 _UNFIT = re.compile(r"[^!-?A-~]")  # in a read's name
@@ -63,7 +62,7 @@ class Writer(ABC):
     def write_all(self, batches: Iterable[Any]) -> None:
         """Write the header and batches; threads format rows while the search goes on."""
         self.handle.write(self.header().encode("utf-8", "surrogateescape"))
-        threads = pool(min(self.table.threads or cores(), THREADS), "kmatch lines")
+        threads = pool(self.table.threads or cores(), "kmatch lines")
         waiting = deque[Future[memoryview]]()
         for batch in batches:
             for first in range(0, len(batch), ROWS):

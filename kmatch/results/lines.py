@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kmatch.arrays import Bools, Bytes, Longs, Objects, bounds_of
 from kmatch.engine.types import Texts
 from kmatch.jit.entries import entry
-from kmatch.results.batches import Batch, take_texts
+from kmatch.results.batches import Batch
 
 fill_lines = entry(
     "kmatch.results.kernels:fill_lines", tuple[Bools, Longs, Longs, Longs, Bytes, Bytes]
@@ -21,10 +21,10 @@ DIGITS = 20  # the most that an int64 takes
 
 
 class Names:
-    """Words that many rows share, by number; kind: of their array."""
+    """Words that many rows share, by number."""
 
-    def __init__(self, words: Iterable[str], kind: Any = np.object_) -> None:
-        self.words, self.kind = list(words), kind
+    def __init__(self, words: Iterable[str]) -> None:
+        self.words = list(words)
 
     @cached_property
     def texts(self) -> Texts:
@@ -36,11 +36,6 @@ class Names:
     def quoted(self) -> "Names":
         """The same with the quotes that CSV wants."""
         return Names(map(_quoted, self.words))
-
-    @cached_property
-    def array(self) -> NDArray[Any]:
-        """The words as an array."""
-        return np.array([*self.words, ""], self.kind)[:-1]
 
 
 def _quoted(word: str) -> str:
@@ -107,7 +102,10 @@ def lines_of(fields: Fields) -> memoryview:
             values.append(cells)
             size += DIGITS * len(cells)
             continue
-        text, which = _texts_of(cells)
+        if isinstance(cells, Spelt):
+            text, which = cells.texts, np.arange(len(cells.texts.ends) - 1)
+        else:
+            text, which = cells.names.texts, cells.which
         begins.append(begin)
         values.append(which)
         texts.append(text)
@@ -125,16 +123,6 @@ def lines_of(fields: Fields) -> memoryview:
         out,
     )
     return memoryview(out.data)[:written]
-
-
-def _texts_of(cells: Named | Spelt) -> tuple[Texts, NDArray[Any]]:
-    """The Texts of cells, and which of them each is."""
-    if isinstance(cells, Spelt):
-        return cells.texts, np.arange(len(cells.texts.ends) - 1)
-    texts, which = cells.names.texts, cells.which
-    if len(which) < len(cells.names.words):  # of few rows: those of many patterns are not copied
-        return take_texts(texts, which), np.arange(len(which))
-    return texts, which
 
 
 def words_in(texts: Spelt) -> NDArray[Any]:

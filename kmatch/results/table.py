@@ -29,7 +29,7 @@ VARIANTS = ("variants", "af", "samples", "reference_distance")
 FLANKS = ("flank_5p", "flank_3p")
 FLANK, LAST, CUT = 10, 5, 3  # letters of a flank, of a pattern's end, and from a cut to the PAM
 COMPLEMENT = bytes.maketrans(b"ACGTURYSWKMBDHVN", b"TGCAAYRSWMKVHDBN")
-_STRANDS = Names("+-", np.str_)
+_STRANDS = Names("+-")
 
 Align = Callable[[Sequence[HitBatch]], Iterable[HitBatch]]
 Letters = Callable[[int, int, int, int], Bytes]
