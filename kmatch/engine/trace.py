@@ -92,9 +92,10 @@ def _read_pattern(search, query, pattern):
 
 
 @inlined
-def _put(ops, to, column, op):
-    """Write a step; to: (index, step): where that from the anchor on goes, and those behind it."""
-    ops[to[0] + to[1] * column] = op
+def _put(out, to, column, item):
+    """Write a step or a letter; to: (index, step): where the first from the anchor on goes, and how
+    far those behind it are apart."""
+    out[to[0] + to[1] * column] = item
 
 
 @inlined
@@ -286,26 +287,11 @@ def keep_ends(work, view, search, constraints, ends):
             for i in range(min(near, len(text))):
                 if not (wanted[i] & text[i]):
                     distances[h] = -1
-            if distances[h] >= 0 and not _fill_spare(constraints, wanted, text, k, spare):
-                distances[h] = -1
-            while 0 <= distances[h] < k:
+            while distances[h] >= 0:
                 if _fill_spare(constraints, wanted, text, distances[h], spare):
                     break
-                distances[h] += 1
+                distances[h] = distances[h] + 1 if distances[h] < k else -1
         slab = next_item(work)
-
-
-@kernel
-def _write_text(view, position, step, minus, count, text):
-    """Write a View's letters from a position on to a pointer, complemented if `minus` is 1."""
-    last = position + step * (count - 1)
-    if len(view.letters) > 0 and min(position, last) >= 0 and max(position, last) < view.shown:
-        for i in range(count):
-            text[i] = READ_AS[minus, view.letters[position + step * i]]
-    else:
-        read_view(view, position, step, count, text)
-        for i in range(count):
-            text[i] = READ_AS[minus, text[i]]
 
 
 @kernel
@@ -317,7 +303,11 @@ def trace(work, view, search, constraints, ends, found, columns):
     and its text, from the anchor on, be that at the first bound or at the second; empty bounds ask
     for none. Other arguments as for `keep_ends`.
     """
-    rows, k = longest(search.reading.begins), search.k
+    positions, queries, distances, limits = ends
+    starts, stops, sizes = found
+    bounds, ops, out = columns
+    begins, backward = search.reading.begins, search.reading.backward
+    rows, k, leads, aligned = longest(begins), search.k, constraints.leads, len(bounds) > 0
     bound, states = is_bound(constraints), len(constraints.states.offset)
     beside, pattern = np.empty(constraints.pams.shape[2], np.uint8), np.empty(rows + 64, np.uint8)
     spare = np.empty((rows + 1 if bound else 0, states), np.int64)
@@ -326,54 +316,41 @@ def trace(work, view, search, constraints, ends, found, columns):
     differ = np.empty((2 * k + 1) * ((rows + 63) >> 6), np.uint64)
     slab = next_item(work)
     while slab >= 0:
-        memory = (beside, pattern, letters, steps), (spare, reached, differ)
-        _trace_some(slab * SLAB, view, search, constraints, bound, memory, ends, found, columns)
+        wanted, text = pointer(pattern, 0), pointer(letters, k)
+        memory = pointer(reached, 0), pointer(differ, 0)
+        for h in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
+            query, position, distance = queries[h], positions[h], distances[h]
+            step, minus = 1 if backward[query] else -1, constraints.minus[query]
+            m = begins[query + 1] - begins[query]
+            shown = min(m + distance, (limits[h] - position) * step + 1)
+            wide = 0
+            if len(constraints.sizes) > 0:
+                pam = _pam_beside(view, constraints, query, position, step, beside)
+                wide = constraints.sizes[pam] if pam != NO_PAM else 0
+            here, to = pointer(steps, 0), (0, 1)
+            if aligned:
+                here = pointer(ops, 0)
+                for i in range(bounds[h], bounds[h + 1]):
+                    here[i] = MATCH
+                to = (bounds[h] + wide, 1) if leads else (bounds[h + 1] - 1 - wide, -1)
+            used = count = m
+            if aligned or bound or distance > 0:
+                _read_pattern(search, query, wanted)
+                read_view(view, position, step, shown, text)
+            if bound:
+                within = pattern[:m], letters[k : k + shown]
+                _fill_spare(constraints, *within, distance, spare)
+                used, count = _walk_within(constraints, *within, spare, here, to)
+            elif distance > 0:
+                used, count = _walk_freely(wanted, m, text, shown, distance, memory, here, to)
+            first, last = position - step * wide, position + step * (used - 1)
+            starts[h], stops[h], sizes[h] = min(first, last), max(first, last) + 1, count + wide
+            if aligned:
+                for i in range(used):
+                    _put(out, to, i, READ_AS[minus, text[i]])
+                for i in range(wide):
+                    _put(out, to, -1 - i, READ_AS[minus, beside[i]])
         slab = next_item(work)
-
-
-@kernel
-def _trace_some(begin, view, search, constraints, bound, memory, ends, found, columns):
-    """The same of the ends of a slab; bound: whether constraints bind; memory outlives this."""
-    (beside, pattern, letters, steps), (spare, reached, differ) = memory
-    positions, queries, distances, limits = ends
-    starts, stops, sizes = found
-    bounds, ops, out = columns
-    begins, backward = search.reading.begins, search.reading.backward
-    wanted, text, k = pointer(pattern, 0), pointer(letters, search.k), search.k
-    paths = pointer(reached, 0), pointer(differ, 0)
-    leads = constraints.leads
-    for h in range(begin, min(begin + SLAB, len(positions))):
-        query, position, distance = queries[h], positions[h], distances[h]
-        step = 1 if backward[query] else -1
-        m = begins[query + 1] - begins[query]
-        shown = min(m + distance, (limits[h] - position) * step + 1)
-        wide = 0
-        if len(constraints.sizes) > 0:
-            pam = _pam_beside(view, constraints, query, position, step, beside)
-            wide = constraints.sizes[pam] if pam != NO_PAM else 0
-        here, to = pointer(steps, 0), (0, 1)
-        if len(bounds) > 0:
-            here = pointer(ops, 0)
-            for i in range(bounds[h], bounds[h + 1]):
-                here[i] = MATCH
-            to = (bounds[h] + wide, 1) if leads else (bounds[h + 1] - 1 - wide, -1)
-        used = count = m
-        if bound or distance > 0:
-            _read_pattern(search, query, wanted)
-            read_view(view, position, step, shown, text)
-        if bound:
-            within = pattern[:m], letters[k : k + shown]
-            _fill_spare(constraints, *within, distance, spare)
-            used, count = _walk_within(constraints, *within, spare, here, to)
-        elif distance > 0:
-            used, count = _walk_freely(wanted, m, text, shown, distance, paths, here, to)
-        first, last = position - step * wide, position + step * (used - 1)
-        starts[h], stops[h], sizes[h] = min(first, last), max(first, last) + 1, count + wide
-        if len(bounds) > 0:
-            many, at = used + wide, bounds[h]
-            if not leads:
-                first, step, at = last, -step, bounds[h + 1] - many
-            _write_text(view, first, step, constraints.minus[query], many, pointer(out, at))
 
 
 @inlined
