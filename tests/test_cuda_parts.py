@@ -20,7 +20,7 @@ from kmatch.engine.cuda.driver import cuda
 from kmatch.engine.cuda.engine import CudaEngine
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.engine import UnderWay
-from kmatch.engine.geometry import SPARE, Geometry, Text
+from kmatch.engine.geometry import SPARE, Text, text_of
 from kmatch.errors import DeviceError
 
 if not driver.SIMULATED:
@@ -110,10 +110,10 @@ def test_planes_not_used_for_longest_make_room(monkeypatch):
 
 
 def test_planes_are_taken_by_other_searches_when_they_are_united(monkeypatch):
-    gpu, taken, geometry = device.Gpu(0), [], Geometry(1, 8, 4)
-    planes = driver.pinned(4 * geometry.plane_words + SPARE)
+    gpu, taken = device.Gpu(0), []
+    text = text_of(driver.pinned(4 * (8 + 4) + SPARE), 1, 8, 4)
     masks = np.array([5], np.uint8)
-    other = threading.Thread(target=lambda: taken.append(gpu.text(geometry.text(planes), masks)))
+    other = threading.Thread(target=lambda: taken.append(gpu.text(text, masks)))
 
     def unite(*_):
         other.start()
@@ -121,7 +121,7 @@ def test_planes_are_taken_by_other_searches_when_they_are_united(monkeypatch):
         assert not taken
 
     monkeypatch.setattr(device, "unite", unite)
-    united = gpu.text(geometry.text(planes), masks)
+    united = gpu.text(text, masks)
     other.join()
     assert taken[0].planes is united.planes
 

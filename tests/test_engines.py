@@ -7,7 +7,7 @@ import pytest
 
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
-from kmatch.engine.geometry import CACHE_LINE, geometry_for
+from kmatch.engine.geometry import CACHE_LINE, LANES_PER_WORD, rows_for
 from kmatch.genome import as_genomes
 from kmatch.search.primer import PrimerOptions, PrimerSearch
 from kmatch.search.query import Query, Run
@@ -48,5 +48,5 @@ def test_planes_begin_on_a_cache_line(words):
     ("length", "halo", "words"), [(50, 128, 1), (1 << 18, 128, 8), (1 << 24, 128, 16)]
 )
 def test_short_texts_have_narrow_rows(length, halo, words):
-    geometry = geometry_for(length, halo, None)
-    assert geometry.words == words and geometry.positions >= length
+    width, rows = rows_for(length, halo, None)
+    assert width == words and LANES_PER_WORD * width * rows >= length

@@ -16,7 +16,7 @@ from support.searches import hooked, packed, rows
 
 import kmatch
 from kmatch.engine.cpu.engine import CpuEngine
-from kmatch.engine.geometry import Geometry
+from kmatch.engine.geometry import text_of
 from kmatch.packed import writer
 from kmatch.packed.reader import PackedFile
 from kmatch.packed.writer import HEADER, MAGIC, SPARE, TAIL, VERSION, WORDS, write_packed
@@ -139,12 +139,12 @@ def test_coordinates_beyond_four_billion(tmp_path):
     empty, last, owned, halo = 130, random_letters(1000), 1 << 25, 64
     letters = np.zeros(1 << 17, np.uint8)
     letters[: len(last)] = np.frombuffer(last.encode(), np.uint8)
-    end, planes = Geometry(WORDS, 8, halo), np.empty(4 * 72 * WORDS, np.uint64)
-    CpuEngine().pack(letters, end.text(planes))
-    nothing = np.zeros(4 * Geometry(WORDS, 1 << 16, halo).plane_words, np.uint64)
+    rows, planes = 8, np.empty(4 * 72 * WORDS, np.uint64)
+    CpuEngine().pack(letters, text_of(planes, WORDS, rows, halo))
+    nothing = np.zeros(4 * ((1 << 16) + halo) * WORDS, np.uint64)
     at, place = len(HEADER) + nothing.nbytes, empty * owned
     chunks = empty * [(len(HEADER), owned, 1 << 16, crc32(nothing))]
-    chunks.append((at, len(last), end.rows, crc32(planes)))
+    chunks.append((at, len(last), rows, crc32(planes)))
     places = array("q", [halo, place + len(last) - halo])
     index = writer._index((WORDS, owned, halo, halo), chunks, ["long"], places)
     tail = TAIL.pack(at + planes.nbytes, crc32(index), VERSION, MAGIC)

@@ -38,17 +38,6 @@ class Found(NamedTuple):
     share: float
 
 
-def make_buffer(capacity: int) -> HitBuffer:
-    """A HitBuffer for `capacity` codes; the system grants its memory as it fills."""
-    return HitBuffer(np.empty(max(capacity, 1), np.int64), np.zeros(3, np.int64))
-
-
-def written(buffer: HitBuffer) -> Longs:
-    """The codes in the blocks that threads took, empty ones among them."""
-    size = min(CODES_AT_ONCE, len(buffer.codes))
-    return buffer.codes[: min(int(buffer.tally[0]), len(buffer.codes) // size * size)]
-
-
 def found_in(codes: Longs, lost: int, share: float) -> Found:
     """A Found of codes in any order, int64[n], which are sorted in place; NO_CODE is left out.
 

@@ -39,45 +39,14 @@ class Text(NamedTuple):
     plane_words: int
 
 
+def text_of(planes: Words, words: int, rows: int, halo: int) -> Text:
+    """The Text of planes with so many words in a row, rows that a lane owns, and repeated ones."""
+    return Text(planes, words, rows, (rows + halo) * words)
+
+
 def halo_of(text: Text) -> int:
     """Rows of the next lane that a lane of a Text repeats."""
     return text.plane_words // text.words - text.rows
-
-
-@dataclass(frozen=True)
-class Geometry:
-    """Words in a row (W), rows that a lane owns (B) and rows of the next lane that it repeats
-    (halo)."""
-
-    words: int
-    rows: int
-    halo: int
-
-    @property
-    def lanes(self) -> int:
-        return LANES_PER_WORD * self.words
-
-    @property
-    def positions(self) -> int:
-        """Positions that all lanes own together."""
-        return self.lanes * self.rows
-
-    @property
-    def plane_rows(self) -> int:
-        return self.rows + self.halo
-
-    @property
-    def plane_words(self) -> int:
-        return self.plane_rows * self.words
-
-    @property
-    def letters(self) -> int:
-        """Letters of text that packing reads."""
-        return self.positions + self.halo
-
-    def text(self, planes: Words) -> Text:
-        """The Text of planes that are laid out like this."""
-        return Text(planes, self.words, self.rows, self.plane_words)
 
 
 @dataclass(frozen=True)
@@ -116,14 +85,13 @@ class Layout:
         )
 
 
-def geometry_for(length: int, halo: int, words: int | None) -> Geometry:
-    """The Geometry of a chunk that owns `length` positions, with `words` words in a row.
+def rows_for(length: int, halo: int, words: int | None) -> tuple[int, int]:
+    """(words in a row, rows that a lane owns) of a chunk that owns `length` positions.
 
-    Where that is None, it follows from the length. Long patterns get fewer, longer lanes, since
+    Where `words` is None, they follow from the length. Long patterns get fewer, longer lanes, since
     repeated rows cost memory and packing.
     """
     if words is None:
         wanted = length // (LANES_PER_WORD * HALO_SHARE * max(halo, 1))
         words = min(max(wanted, 1), MOST_WORDS)
-    lanes = LANES_PER_WORD * words
-    return Geometry(words, max(-(-length // lanes), 1), halo)
+    return words, max(-(-length // (LANES_PER_WORD * words)), 1)

@@ -9,8 +9,6 @@ from kmatch.jit.kernels import kernel
 
 BLOCK = 64  # rows read at a time
 
-ONE = np.uint64(1)
-
 
 @kernel
 def decode(text, position, step, count, letters):
@@ -46,45 +44,23 @@ def copy_rows(values, begins, bounds, out):
 
 
 @kernel
-def _read_column(planes, plane_words, at, words, count, column):
-    """Fill column, uint64[4, BLOCK], with the four planes of `count` rows of a word."""
-    for p in range(4):
-        for r in range(count):
-            column[p, r] = planes[p * plane_words + at + r * words]
-
-
-@kernel
-def _read_lane(column, bit, count, text):
-    for r in range(count):
-        letter = (column[0, r] >> bit) & ONE
-        letter |= ((column[1, r] >> bit) & ONE) << np.uint64(1)
-        letter |= ((column[2, r] >> bit) & ONE) << np.uint64(2)
-        letter |= ((column[3, r] >> bit) & ONE) << np.uint64(3)
-        text[r] = letter
-
-
-@kernel
 def read_text(work, text, letters):
     """Fill `letters`, uint8[n], with the masks of a chunk's first n letters, halo included.
 
     work: an item is a word of the rows; text: Text.
     """
-    planes, words, rows, plane_words = text
-    column = np.empty((4, BLOCK), np.uint64)
+    words, rows = text.words, text.rows
     word = next_item(work)
     while word >= 0:
         for row in range(0, rows, BLOCK):
-            count = min(BLOCK, rows - row)
-            _read_column(planes, plane_words, row * words + word, words, count, column)
-            for bit in range(64):
-                first = (64 * word + bit) * rows + row
-                if first < len(letters):
-                    many = min(count, len(letters) - first)
-                    _read_lane(column, np.uint64(bit), many, letters[first:])
+            for lane in range(64 * word, 64 * word + 64):
+                first = lane * rows + row
+                many = min(BLOCK, rows - row, len(letters) - first)
+                if many > 0:
+                    decode(text, first, 1, many, letters[first:])
         owned = 64 * words * rows
         if word == words - 1 and owned < len(letters):
-            rest = len(letters) - owned
-            decode(text, owned, 1, rest, letters[owned:])
+            decode(text, owned, 1, len(letters) - owned, letters[owned:])
         word = next_item(work)
 
 

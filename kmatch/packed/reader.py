@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from kmatch.arrays import Bytes, Words, bounds_of, gather, look_up
 from kmatch.engine.engine import read_text
-from kmatch.engine.geometry import LANES_PER_WORD, Geometry, Text
+from kmatch.engine.geometry import LANES_PER_WORD, Text, text_of
 from kmatch.engine.types import LETTERS
 from kmatch.errors import InputError
 from kmatch.packed.writer import HEADER, INDEX, MAGIC, SPARE, TAIL, VERSION, crc32
@@ -225,8 +225,8 @@ def stored_chunks(
     file: PackedFile,
     on_progress: Progress | None = None,
     named: Container[str] | None = None,
-) -> Iterator[tuple[LetterChunk, Geometry, Words]]:
-    """Yield (LetterChunk without letters, Geometry, planes) for each chunk of a PackedFile.
+) -> Iterator[tuple[LetterChunk, Text]]:
+    """Yield (LetterChunk without letters, Text) for each chunk of a PackedFile.
 
     named: names of records; chunks that show none of these are left out. Checksums have been
     compared by then.
@@ -244,6 +244,5 @@ def stored_chunks(
         base = number * file.plan.length
         yield (
             LetterChunk(base, _NO_LETTERS, file.lengths[number], file.spans(number)),
-            Geometry(file.words, file.rows[number], file.plan.halo),
-            file.planes(number),
+            text_of(file.planes(number), file.words, file.rows[number], file.plan.halo),
         )

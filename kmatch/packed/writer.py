@@ -25,7 +25,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from kmatch.engine.geometry import LANES_PER_WORD, Geometry
+from kmatch.engine.geometry import LANES_PER_WORD, text_of
 from kmatch.results.output import NamedHandle
 from kmatch.sequences.chunks import ChunkPlan, join_records
 from kmatch.sequences.records import Stretch, gathered
@@ -92,11 +92,11 @@ def write_packed(
     end, buffer = handle.write(HEADER), np.empty(0, np.uint64)
     for chunk in join_records(chain(first, parts), plan, lanes * ROWS + LANES_PER_WORD):
         rows = -(-chunk.length // (lanes * ROWS)) * ROWS
-        geometry = Geometry(words, rows, halo)
-        if len(buffer) < 4 * geometry.plane_words:
-            buffer = np.empty(4 * geometry.plane_words, np.uint64)
-        planes = buffer[: 4 * geometry.plane_words]
-        engine.pack(chunk.letters, geometry.text(planes))
+        size = 4 * (rows + halo) * words
+        if len(buffer) < size:
+            buffer = np.empty(size, np.uint64)
+        planes = buffer[:size]
+        engine.pack(chunk.letters, text_of(planes, words, rows, halo))
         chunks.append((end, chunk.length, rows, crc32(planes)))
         handle.write(planes.data)
         end += planes.nbytes

@@ -6,9 +6,18 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from kmatch.arrays import Bools, Bytes, Longs, Words, look_up
+from kmatch.arrays import Bools, Bytes, Longs, look_up
 from kmatch.engine.engine import Engine, read_text
-from kmatch.engine.geometry import LANES_PER_WORD, MOST_WORDS, SPARE, Geometry, Layout, geometry_for
+from kmatch.engine.geometry import (
+    LANES_PER_WORD,
+    MOST_WORDS,
+    SPARE,
+    Layout,
+    Text,
+    halo_of,
+    rows_for,
+    text_of,
+)
 from kmatch.engine.types import LETTERS, View
 from kmatch.genome import Genome
 from kmatch.packed.reader import serves, stored_chunks
@@ -47,23 +56,21 @@ def round_up(value: int, step: int) -> int:
 class PackedChunk:
     """A chunk as bit planes.
 
-    plain: the chunk as kernels take it, a Text of the planes A, C, G and T that `geometry` lays out
-    (see `kmatch.engine.geometry`); letters: as masks, once `unpack` was called; words: in a row,
-    where the search wants so many, otherwise None. Searches side by side share the chunks of a
-    genome, so `letters` are read once and replaced as a whole.
+    plain: the chunk as kernels take it, a Text of the planes A, C, G and T; halo: its; letters: as
+    masks, once `unpack` was called; words: in a row, where the search wants so many, otherwise
+    None. Searches side by side share the chunks of a genome, so `letters` are read once and
+    replaced as a whole.
     """
 
-    def __init__(
-        self, chunk: Any, geometry: Geometry, planes: Words, words: int | None = None
-    ) -> None:
+    def __init__(self, chunk: Any, plain: Text, words: int | None = None) -> None:
         self.base, self.length, self.spans = chunk.base, chunk.length, chunk.spans
-        self.geometry, self.plain = geometry, geometry.text(planes)
+        self.plain, self.halo = plain, halo_of(plain)
         self.letters = NO_LETTERS
         self._words = words
 
     def view(self, before: Bytes = NO_LETTERS) -> View:
         """The chunk with the letters, if they are unpacked; before: letters in front of it."""
-        return View(self.plain, self.letters, before, self.length + self.geometry.halo)
+        return View(self.plain, self.letters, before, self.length + self.halo)
 
     def records(self, position: Longs, letters: Longs | int = 1) -> tuple[Longs, Bools]:
         """The records, counted from the first of the spans, in which so many letters from a
@@ -76,14 +83,14 @@ class PackedChunk:
         """Fill `letters`, uint8[length + halo]: a dense chunk is read in order, not by lanes."""
         letters = self.letters
         if not len(letters):
-            letters = np.empty(self.length + self.geometry.halo, np.uint8)
+            letters = np.empty(self.length + self.halo, np.uint8)
             engine.workers.run(read_text, self.plain.words, self.plain, letters)
             self.letters = letters
         return letters
 
     def part(self, begin: int, end: int, engine: Engine) -> "PackedChunk":
         """The PackedChunk of the positions begin … end−1 that this one owns."""
-        halo, spans = self.geometry.halo, self.spans
+        halo, spans = self.halo, self.spans
         masks = self.unpack(engine)[begin : end + halo]
         first = max(int(np.searchsorted(spans.begins, begin, side="right")) - 1, 0)
         last = max(int(np.searchsorted(spans.begins, end + halo)), first + 1)
@@ -149,10 +156,11 @@ class Chunking(NamedTuple):
 
 
 def _pack(chunk: LetterChunk, halo: int, engine: Engine, words: int | None) -> PackedChunk:
-    geometry = geometry_for(chunk.length, halo, words)
-    planes = engine.planes(4 * geometry.plane_words + SPARE)
-    engine.pack(chunk.letters, geometry.text(planes))
-    return PackedChunk(chunk, geometry, planes, words)
+    width, rows = rows_for(chunk.length, halo, words)
+    planes = engine.planes(4 * (rows + halo) * width + SPARE)
+    text = text_of(planes, width, rows, halo)
+    engine.pack(chunk.letters, text)
+    return PackedChunk(chunk, text, words)
 
 
 def _spare(words: int | None) -> int:

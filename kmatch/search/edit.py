@@ -192,7 +192,7 @@ class EditSearch(Search[HitBatch]):
     def _go_on(self, chunk: PackedChunk) -> None:
         """Go on from a chunk to the next one: with the letters that may be asked for there."""
         end = chunk.base + chunk.length
-        wanted = end - self._plateaus.undecided().min(initial=end) + chunk.geometry.halo
+        wanted = end - self._plateaus.undecided().min(initial=end) + chunk.halo
         letters = np.empty(min(wanted, chunk.length), np.uint8)
         view = chunk.view(self._before)
         read_view(view, chunk.length - len(letters), 1, len(letters), letters)
@@ -202,7 +202,7 @@ class EditSearch(Search[HitBatch]):
     def _ends(self, chunk: PackedChunk, codes: Longs) -> Iterator[tuple[Longs, int]]:
         """Yield (ends, seen) of the codes of a chunk; see `_hits`. Ends that are read forward are
         found with what the chunk shows of the next one, and held until that shows their PAM."""
-        length, halo, before = chunk.length, chunk.geometry.halo, -1
+        length, halo, before = chunk.length, chunk.halo, -1
         held = self._held - [[chunk.base], [0], [0]]
         self._held = NO_ENDS
         yield self._own(chunk, held), chunk.base
@@ -237,7 +237,7 @@ class EditSearch(Search[HitBatch]):
         that alignments may use there, int64[n] each."""
         begins, sizes = chunk.spans.begins, chunk.spans.lengths
         span, _ = chunk.records(ends[0])
-        last = np.minimum(begins[span] + sizes[span], chunk.geometry.letters) - 1
+        last = np.minimum(begins[span] + sizes[span], chunk.length + chunk.halo) - 1
         return span, np.where(self._backward[ends[1]], last, begins[span])
 
     def _hits(self, chunk: PackedChunk, ends: Longs, seen: int) -> HitBatch:
@@ -254,7 +254,7 @@ class EditSearch(Search[HitBatch]):
         self._trace(chunk, ends)
         # A later hit starts behind what its halo shows, or where a minimum may be.
         undecided = self._plateaus.undecided().min(initial=FOREVER)
-        return self._released(min(seen - chunk.geometry.halo, undecided) - self._rules.reach)
+        return self._released(min(seen - chunk.halo, undecided) - self._rules.reach)
 
     def _trace(self, chunk: PackedChunk, ends: Longs) -> None:
         """Trace ends, and have their hits wait."""

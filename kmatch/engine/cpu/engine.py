@@ -7,7 +7,7 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Longs, Table, Words
 from kmatch.engine import ways
-from kmatch.engine.codes import Found, HitBuffer, found_in, make_buffer, written
+from kmatch.engine.codes import CODES_AT_ONCE, Found, HitBuffer, found_in
 from kmatch.engine.cpu.primer import extend_primers
 from kmatch.engine.cpu.tables import Seeds, Tables
 from kmatch.engine.engine import Engine, Scan, UnderWay
@@ -114,7 +114,7 @@ class CpuEngine(Engine):
         left: Longs | None = None,
     ) -> Scan:
         """left: int64[1], the candidates that a look-up may still have: below 0 it gave up."""
-        buffer = make_buffer(capacity)
+        buffer = HitBuffer(np.empty(max(capacity, 1), np.int64), np.zeros(3, np.int64))
         with self.timed():
             job = self.workers.start(kernel, items, text, *arguments, buffer)
             if self._seconds is not None:
@@ -124,7 +124,9 @@ class CpuEngine(Engine):
             job.wait()
             if left is not None and left[0] < 0:
                 return Found(buffer.codes[:0], 0, 0.0)
-            _, lost, begun = buffer.tally.tolist()
-            return found_in(written(buffer), lost, (begun or items) / items)
+            taken, lost, begun = buffer.tally.tolist()
+            block = min(CODES_AT_ONCE, len(buffer.codes))
+            codes = buffer.codes[: min(taken, len(buffer.codes) // block * block)]
+            return found_in(codes, lost, (begun or items) / items)
 
         return UnderWay(found, job.stop)

@@ -193,15 +193,22 @@ def _collect(counts, counter, words, rows, at, many, query, writer):
 
 
 @kernel
-def _scan_tiles(work, text, query, k, offsets, counts, writer):
-    """Scan tiles until none is left; its arrays outlive it, so what it calls takes pointers."""
+def scan(work, text, query, k, buffer):
+    """Find every window within k mismatches of each query.
+
+    work: see `tiles`; text: Text; query: QueryArrays; k: counted letters that may mismatch; buffer:
+    HitBuffer, receives the codes.
+    """
     planes, words, rows, plane_words = text
+    offsets, counter = np.empty(len(query.planes), np.int64), counter_of(k)
     for i in range(len(offsets)):
         offsets[i] = query.planes[i] * plane_words + query.shifts[i] * words
-    counter, found = counter_of(k), pointer(counts, 0)
+    counts = np.empty((1 + max(counter.bits, KEPT)) * WIDE, np.uint64)
+    slot = new_slot()
+    writer = new_writer(buffer, slot, len(query.bounds), k)
     item = next_item(work)
     while item >= 0:
-        last = min(TILE * (item + 1), rows * words)
+        last, found = min(TILE * (item + 1), rows * words), pointer(counts, 0)
         for q in range(len(query.bounds)):
             bounds = query.bounds[q, 0], query.bounds[q, 1], query.bounds[q, 2], query.bounds[q, 3]
             given = pointer(offsets, 0), bounds, counter, found
@@ -212,18 +219,4 @@ def _scan_tiles(work, text, query, k, offsets, counts, writer):
                 at = _seek(pointer(planes, 0), at + WIDE, last, *given)
         give_up(work, writer)
         item = next_item(work)
-
-
-@kernel
-def scan(work, text, query, k, buffer):
-    """Find every window within k mismatches of each query.
-
-    work: see `tiles`; text: Text; query: QueryArrays; k: counted letters that may mismatch; buffer:
-    HitBuffer, receives the codes.
-    """
-    offsets = np.empty(len(query.planes), np.int64)
-    counts = np.empty((1 + max(counter_of(k).bits, KEPT)) * WIDE, np.uint64)
-    slot = new_slot()
-    writer = new_writer(buffer, slot, len(query.bounds), k)
-    _scan_tiles(work, text, query, k, offsets, counts, writer)
     leave(buffer, slot)

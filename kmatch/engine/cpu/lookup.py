@@ -22,20 +22,14 @@ from kmatch.engine.cpu.vectors import (
     NONE,
     ONE,
     aligned,
-    bits_where,
-    down,
+    bits_alike,
     fill,
-    larger,
     load,
     lowest,
-    minus,
-    plus,
     popcount,
     reverse_bits,
-    smaller,
     store,
     trailing_zeros,
-    up,
     where_equal,
     word_at,
 )
@@ -64,9 +58,9 @@ def _differ(state, k):
     stop, middle = load(state, STOP), FIRST + k * WORDS
     for d in range(k + 1):
         by = fill(np.uint64(d))
-        wrong = (down(low, by) ^ ours) | (down(high, by) ^ theirs) | down(other, by) | stop
+        wrong = (low >> by ^ ours) | (high >> by ^ theirs) | other >> by | stop
         store(state, middle + d * WORDS, wrong)
-        wrong = (up(low, by) ^ ours) | (up(high, by) ^ theirs) | up(other, by) | stop
+        wrong = (low << by ^ ours) | (high << by ^ theirs) | other << by | stop
         store(state, middle - d * WORDS, wrong)
 
 
@@ -79,18 +73,18 @@ def distances(state, k):
     wrong, far = FIRST + k * WORDS, FIRST + (3 * k + 2) * WORDS  # of the main diagonal
     for at in range(far - (k + 1) * WORDS, far + (k + 2) * WORDS, WORDS):
         store(state, at, fill(NONE))
-    row = plus(trailing_zeros(load(state, wrong)), shift)
+    row = trailing_zeros(load(state, wrong)) + shift
     store(state, far, row)
     best = where_equal(row, end, fill(NONE), most)
     for e in range(1, k + 1):
         before, here = fill(NONE), fill(NONE)
         for d in range(-e * WORDS, (e + 1) * WORDS, WORDS):
             after = load(state, far + d + WORDS)
-            row = smaller(larger(larger(plus(here, one), before), plus(after, one)), end)
-            row = plus(row, trailing_zeros(down(load(state, wrong + d), minus(row, shift))))
+            row = min(max(max(here + one, before), after + one), end)
+            row = row + trailing_zeros(load(state, wrong + d) >> row - shift)
             store(state, far + d, row)
             before, here = here, after
-            best = smaller(best, where_equal(row, end, fill(np.uint64(e)), most))
+            best = min(best, where_equal(row, end, fill(np.uint64(e)), most))
     store(state, 0, best)
 
 
@@ -138,6 +132,7 @@ def _new_candidates(patterns):
 # Bits of letters: which may be each base (A, C, G, T), the low and the high bits of those of one
 # base, and which are none and several of these.
 LOWS, HIGHS, OTHERS, SEVERAL = range(4, 8)
+BASES = np.repeat(np.array([1, 2, 4, 8], np.uint8), 64)
 
 
 @kernel
@@ -152,7 +147,7 @@ def _fill_bits(letters, first, bits):
                 edge[i] = letters[at + i]
             source, at = edge, 0
         for base in range(4):
-            bits[base, w] = bits_where(source, at, 1 << base)
+            bits[base, w] = bits_alike(source, at, BASES, 64 * base)
         a, c, g, t = bits[0, w], bits[1, w], bits[2, w], bits[3, w]
         bits[LOWS, w], bits[HIGHS, w], bits[OTHERS, w] = c | t, g | t, ~(a | c | g | t)
         bits[SEVERAL, w] = a & c | g & t | (a | c) & (g | t)

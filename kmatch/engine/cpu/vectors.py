@@ -1,10 +1,10 @@
 """Vectors of 64-bit words as Numba values, so that kernels decide what is vectorised.
 
 `load`, `store`, `fill`, `nonzero` and the operators `& | ^ ~` work on 64 lanes of one bit a word;
-others take words as numbers from 0 on. LLVM keeps vectors in registers and lowers them to those
-that the processor has: an AVX-512 or AVX2 register, or several NEON or SSE ones. A vector from
-`load` and `fill` has WORDS words, one from `load_wide` and `fill_wide` twice as many: two chains
-hide each other's latency.
+others take words as numbers from 0 on, which `<<` and `>>` shift by fewer than 64 bits. LLVM keeps
+vectors in registers and lowers them to those that the processor has: an AVX-512 or AVX2 register,
+or several NEON or SSE ones. A vector from `load` and `fill` has WORDS words, one from `load_wide`
+and `fill_wide` twice as many: two chains hide each other's latency.
 """
 
 import operator
@@ -78,21 +78,16 @@ def _loader(words):
     return load
 
 
-def _spread(builder, item, kind):
-    """The vector of a kind whose items are all the same."""
-    empty = ir.Constant(kind, ir.Undefined)
-    one = builder.insert_element(empty, item, ir.Constant(ir.IntType(32), 0))
-    first = ir.Constant(ir.VectorType(ir.IntType(32), kind.count), [0] * kind.count)
-    return builder.shuffle_vector(one, empty, first)
-
-
 def _filler(words):
     @intrinsic
     def fill(typingctx, word):
         """The vector whose words are all one uint64."""
 
         def build(context, builder, signature, arguments):
-            return _spread(builder, arguments[0], ir.VectorType(ir.IntType(64), words))
+            empty = ir.Constant(ir.VectorType(ir.IntType(64), words), ir.Undefined)
+            one = builder.insert_element(empty, arguments[0], ir.Constant(ir.IntType(32), 0))
+            first = ir.Constant(ir.VectorType(ir.IntType(32), words), [0] * words)
+            return builder.shuffle_vector(one, empty, first)
 
         return Vector(words)(types.uint64), build
 
@@ -157,42 +152,21 @@ popcount = _of_word(ir.IRBuilder.ctpop, types.int64)
 reverse_bits = _of_word(ir.IRBuilder.bitreverse, types.uint64)
 
 
-def _items(context, builder, signature, arguments):
-    """The 64 items from array[index] on of a flat uint8 array; arguments: array and index."""
-    kind = ir.VectorType(ir.IntType(8), 64)
-    offset = context.cast(builder, arguments[1], signature[1], types.int64)
-    address = builder.gep(_data(context, builder, signature[0], arguments[0]), [offset])
-    return builder.load(builder.bitcast(address, kind.as_pointer()), align=1)
-
-
-def _bits_of_both(builder, left, right):
-    """A bit for each of 64 items, set where both vectors have one of the same bits."""
-    found = builder.and_(left, right)
-    bits = builder.icmp_unsigned("!=", found, ir.Constant(found.type, None))
-    return builder.bitcast(bits, ir.IntType(64))
-
-
-@intrinsic
-def bits_where(typingctx, array, index, mask):
-    """A bit for each of 64 items from array[index] on of a flat uint8 array, set where the item has
-    one of the bits of `mask`."""
-
-    def build(context, builder, signature, arguments):
-        mask = context.cast(builder, arguments[2], signature.args[2], types.uint8)
-        items = _items(context, builder, signature.args, arguments)
-        return _bits_of_both(builder, items, _spread(builder, mask, items.type))
-
-    return types.uint64(array, index, mask), build
-
-
 @intrinsic
 def bits_alike(typingctx, array, index, other, at):
-    """The same, set where the item has one of the bits of that from other[at] on."""
+    """A bit for each of 64 items from array[index] on of a flat uint8 array, set where it has one
+    of the bits of that from other[at] on."""
 
     def build(context, builder, signature, arguments):
-        left = _items(context, builder, signature.args[:2], arguments[:2])
-        right = _items(context, builder, signature.args[2:], arguments[2:])
-        return _bits_of_both(builder, left, right)
+        kind = ir.VectorType(ir.IntType(8), 64)
+        items = []
+        for i in (0, 2):
+            offset = context.cast(builder, arguments[i + 1], signature.args[i + 1], types.int64)
+            data = _data(context, builder, signature.args[i], arguments[i])
+            address = builder.bitcast(builder.gep(data, [offset]), kind.as_pointer())
+            items.append(builder.load(address, align=1))
+        bits = builder.icmp_unsigned("!=", builder.and_(*items), ir.Constant(kind, None))
+        return builder.bitcast(bits, ir.IntType(64))
 
     return types.uint64(array, index, other, at), build
 
@@ -204,46 +178,19 @@ def word_at(row, at):
     return row[w] >> shift | row[w + 1] << ONE << (np.uint64(63) - shift)
 
 
-def _binary(operation):
-    """A function of two vectors: operation(builder, left, right) gives another."""
-
-    @intrinsic
-    def operate(typingctx, left, right):
-        def build(context, builder, signature, arguments):
-            return operation(builder, *arguments)
-
-        return left(left, right), build
-
-    return operate
-
-
 def _define(operation, build, *vectors):
     """Make an operator one of vectors, which is built where it stands: a function would be compiled
     for it. build(builder, *vectors) gives another vector."""
 
     @type_callable(operation)
     def choose(context):
-        return lambda left, *right: (
-            left if isinstance(left, Vector) and all(left == each for each in right) else None
+        return lambda left, right=None: (
+            left if isinstance(left, Vector) and right in (None, left) else None
         )
 
     @lower_builtin(operation, *vectors)
     def lower(context, builder, signature, arguments):
         return build(builder, *arguments)
-
-
-_define(operator.and_, ir.IRBuilder.and_, Vector, Vector)
-_define(operator.or_, ir.IRBuilder.or_, Vector, Vector)
-_define(operator.xor, ir.IRBuilder.xor, Vector, Vector)
-_define(operator.invert, ir.IRBuilder.not_, Vector)
-
-
-@kernel
-def aligned(words):
-    """A flat uint64 array of zeros that begins on a cache line."""
-    array = np.zeros(words + 7, np.uint64)
-    skip = -(array.ctypes.data // 8) % 8
-    return array[skip : skip + words]
 
 
 def _chosen(sign):
@@ -252,9 +199,27 @@ def _chosen(sign):
     )
 
 
-plus, minus = _binary(ir.IRBuilder.add), _binary(ir.IRBuilder.sub)
-up, down = _binary(ir.IRBuilder.shl), _binary(ir.IRBuilder.lshr)  # by fewer than 64 bits
-larger, smaller = _binary(_chosen(">")), _binary(_chosen("<"))
+_define(operator.invert, ir.IRBuilder.not_, Vector)
+for each, build in {
+    operator.and_: ir.IRBuilder.and_,
+    operator.or_: ir.IRBuilder.or_,
+    operator.xor: ir.IRBuilder.xor,
+    operator.add: ir.IRBuilder.add,
+    operator.sub: ir.IRBuilder.sub,
+    operator.lshift: ir.IRBuilder.shl,
+    operator.rshift: ir.IRBuilder.lshr,
+    max: _chosen(">"),
+    min: _chosen("<"),
+}.items():
+    _define(each, build, Vector, Vector)
+
+
+@kernel
+def aligned(words):
+    """A flat uint64 array of zeros that begins on a cache line."""
+    array = np.zeros(words + 7, np.uint64)
+    skip = -(array.ctypes.data // 8) % 8
+    return array[skip : skip + words]
 
 
 @intrinsic
