@@ -2,12 +2,15 @@
 
 import numpy as np
 
+from kmatch.engine.cpu.vectors import pointer
 from kmatch.engine.types import COMPLEMENT, LETTERS, MATCH, MISMATCH
 from kmatch.engine.workers import SLAB
 from kmatch.engine.workers_kernels import next_item
 from kmatch.jit.kernels import kernel
 
 BLOCK = 64  # rows read at a time
+
+ONE = np.uint64(1)
 
 
 @kernel
@@ -22,16 +25,41 @@ def decode(text, position, step, count, letters):
     row = position - lane * lane_rows
     for i in range(count):
         at, bit = row * words + (lane >> 6), np.uint64(lane & 63)
-        letter = (planes[at] >> bit) & np.uint64(1)
-        letter |= ((planes[at + plane] >> bit) & np.uint64(1)) << np.uint64(1)
-        letter |= ((planes[at + 2 * plane] >> bit) & np.uint64(1)) << np.uint64(2)
-        letter |= ((planes[at + 3 * plane] >> bit) & np.uint64(1)) << np.uint64(3)
+        letter = np.uint64(0)
+        for base in range(4):
+            letter |= ((planes[at + base * plane] >> bit) & ONE) << np.uint64(base)
         letters[i] = letter
         row += step
         if row < 0:
             lane, row = lane - 1, lane_rows - 1
         elif row == lane_rows and lane < 64 * words - 1:
             lane, row = lane + 1, 0
+
+
+@kernel
+def read_view(view, position, step, count, letters):
+    """Write a View's letters at position, position + step, … as masks, 0 where it shows none.
+
+    letters: uint8[≥ count], or a pointer to as many.
+    """
+    last = position + step * (count - 1)
+    inside = min(position, last) >= 0 and max(position, last) < view.shown
+    if inside and len(view.letters) == 0:
+        decode(view.text, position, step, count, letters)
+    elif inside:
+        for i in range(count):
+            letters[i] = view.letters[position + step * i]
+    else:
+        for i in range(count):
+            at = position + step * i
+            if at < 0:
+                letters[i] = view.before[at] if -at <= len(view.before) else 0
+            elif at >= view.shown:
+                letters[i] = 0
+            elif len(view.letters) > 0:
+                letters[i] = view.letters[at]
+            else:
+                decode(view.text, at, 1, 1, pointer(letters, i))
 
 
 @kernel
@@ -44,36 +72,47 @@ def copy_rows(values, begins, bounds, out):
 
 
 @kernel
+def _read_lane(column, bit, count, letters):
+    for r in range(count):
+        letter = np.uint64(0)
+        for base in range(4):
+            letter |= ((column[base, r] >> bit) & ONE) << np.uint64(base)
+        letters[r] = letter
+
+
+@kernel
 def read_text(work, text, letters):
     """Fill `letters`, uint8[n], with the masks of a chunk's first n letters, halo included.
 
     work: an item is a word of the rows; text: Text.
     """
-    words, rows = text.words, text.rows
+    planes, words, rows, plane_words = text
+    owned, column = 64 * words * rows, np.empty((4, BLOCK), np.uint64)
     word = next_item(work)
     while word >= 0:
         for row in range(0, rows, BLOCK):
-            for lane in range(64 * word, 64 * word + 64):
-                first = lane * rows + row
-                many = min(BLOCK, rows - row, len(letters) - first)
-                if many > 0:
-                    decode(text, first, 1, many, letters[first:])
-        owned = 64 * words * rows
+            count = min(BLOCK, rows - row)
+            for base in range(4):
+                for r in range(count):
+                    column[base, r] = planes[base * plane_words + (row + r) * words + word]
+            for bit in range(64):
+                first = (64 * word + bit) * rows + row
+                many = min(count, len(letters) - first)
+                _read_lane(column, np.uint64(bit), many, letters[first:])
         if word == words - 1 and owned < len(letters):
             decode(text, owned, 1, len(letters) - owned, letters[owned:])
         word = next_item(work)
 
 
 @kernel
-def read_windows(work, text, letters, positions, minus, bounds, compared, windows):
+def read_windows(work, view, positions, minus, bounds, compared, windows):
     """Write windows of a chunk one after another, each in the direction of its strand, and compare
     them with their patterns.
 
-    work: see `slabs`; text: Text; letters: the chunk's, as masks, empty to read them from the
-    planes; positions: int64[n], where the windows start; minus: uint8[n], 1 reads the reverse
-    complement; bounds: int64[n+1], where each is among `windows`, uint8, filled here; compared:
-    (masks, begins, ops), the masks of patterns, where that of each window begins, int64[n], and the
-    columns of the alignments, uint8, filled here.
+    work: see `slabs`; view: View; positions: int64[n], where the windows start; minus: uint8[n], 1
+    reads the reverse complement; bounds: int64[n+1], where each is among `windows`, uint8, filled
+    here; compared: (masks, begins, ops), the masks of patterns, where that of each window begins,
+    int64[n], and the columns of the alignments, uint8, filled here.
     """
     masks, begins, ops = compared
     slab = next_item(work)
@@ -82,12 +121,8 @@ def read_windows(work, text, letters, positions, minus, bounds, compared, window
             window, columns = windows[bounds[i] : bounds[i + 1]], ops[bounds[i] : bounds[i + 1]]
             pattern = masks[begins[i] : begins[i] + len(window)]
             last, back = len(window) - 1, minus[i] != 0
-            if len(letters) == 0:
-                first, step = (positions[i] + last, -1) if back else (positions[i], 1)
-                decode(text, first, step, last + 1, window)
-            else:
-                for j in range(last + 1):
-                    window[j] = letters[positions[i] + (last - j if back else j)]
+            first, step = (positions[i] + last, -1) if back else (positions[i], 1)
+            read_view(view, first, step, last + 1, window)
             for j in range(last + 1):
                 mask = COMPLEMENT[window[j]] if back else window[j]
                 columns[j] = MATCH if mask & pattern[j] else MISMATCH

@@ -15,7 +15,7 @@ A diagonal step is preferred to a deletion, and a deletion to an insertion, from
 import numpy as np
 
 from kmatch.engine.cpu.vectors import NONE, bits_alike, highest, pointer
-from kmatch.engine.letters import decode
+from kmatch.engine.letters import read_view
 from kmatch.engine.types import COMPLEMENT, LETTERS, MATCH, MISMATCH, SKIP_PATTERN, SKIP_TEXT
 from kmatch.engine.workers import SLAB
 from kmatch.engine.workers_kernels import next_item
@@ -33,32 +33,6 @@ def longest(begins):
     for i in range(1, len(begins)):
         most = max(most, begins[i] - begins[i - 1])
     return most
-
-
-@kernel
-def read_view(view, position, step, count, letters):
-    """Write a View's letters at position, position + step, … as masks, 0 where it shows none.
-
-    letters: uint8[≥ count], or a pointer to as many.
-    """
-    last = position + step * (count - 1)
-    inside = min(position, last) >= 0 and max(position, last) < view.shown
-    if inside and len(view.letters) == 0:
-        decode(view.text, position, step, count, letters)
-    elif inside:
-        for i in range(count):
-            letters[i] = view.letters[position + step * i]
-    else:
-        for i in range(count):
-            at = position + step * i
-            if at < 0:
-                letters[i] = view.before[at] if -at <= len(view.before) else 0
-            elif at >= view.shown:
-                letters[i] = 0
-            elif len(view.letters) > 0:
-                letters[i] = view.letters[at]
-            else:
-                decode(view.text, at, 1, 1, pointer(letters, i))
 
 
 @kernel

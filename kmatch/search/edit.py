@@ -35,7 +35,7 @@ from kmatch.search.search import Search, by_record
 from kmatch.search.trial import Scans
 from kmatch.sequences.circles import Circles
 
-read_view = entry("kmatch.engine.trace:read_view", tuple[View, int, int, int, Bytes])
+read_view = entry("kmatch.engine.letters:read_view", tuple[View, int, int, int, Bytes])
 keep_ends = entry(
     "kmatch.engine.trace:keep_ends", tuple[Longs, View, DifferenceQuery, Constraints, Ends]
 )

@@ -10,9 +10,8 @@ import numpy as np
 from kmatch.arrays import Bools, Bytes, Longs, bounds_of, distinct
 from kmatch.engine.codes import Coding, Found, found_in
 from kmatch.engine.engine import Scan, UnderWay
-from kmatch.engine.geometry import Text
 from kmatch.engine.queries import QueryArrays
-from kmatch.engine.types import Columns, Ends, Texts, unit_states
+from kmatch.engine.types import Columns, Ends, Texts, View, unit_states
 from kmatch.engine.ways import work_of
 from kmatch.engine.workers import slabs
 from kmatch.genome import Genome, Genomes
@@ -32,7 +31,7 @@ from kmatch.sequences.circles import Circles
 
 read_windows = entry(
     "kmatch.engine.letters:read_windows",
-    tuple[Longs, Text, Bytes, Longs, Bytes, Longs, tuple[Bytes, Longs, Bytes], Bytes],
+    tuple[Longs, View, Longs, Bytes, Longs, tuple[Bytes, Longs, Bytes], Bytes],
 )
 
 
@@ -122,7 +121,7 @@ class WindowSearch(Search[HitBatch]):
             ops, text = np.empty((2, bounds[-1]), np.uint8)
             found = Columns(Texts(bounds, ops), Texts(bounds, text))
             compared = patterns.masks, patterns.begins[pattern], ops
-            windows = chunk.plain, chunk.letters, position, minus, bounds, compared, text
+            windows = chunk.view(), position, minus, bounds, compared, text
             self.engine.workers.run(read_windows, slabs(len(start)), *windows)
         kinds = pattern, distance.astype(np.int32), minus
         return hit_batch(chunk.spans, (record, start, end), kinds, found)

@@ -20,7 +20,7 @@ from kmatch.jit.entries import entry
 scan = entry("kmatch.engine.cpu.hamming:scan", tuple[Longs, Text, QueryArrays, int, HitBuffer])
 scan_lookup = entry(
     "kmatch.engine.cpu.lookup:scan_lookup",
-    tuple[Longs, Text, View, Pams, Longs, Table, Seeds, Longs, HitBuffer],
+    tuple[Longs, View, Pams, Longs, Table, Seeds, Longs, HitBuffer],
 )
 scan_edit = entry(
     "kmatch.engine.cpu.edit:scan_edit", tuple[Longs, Text, DifferenceQuery, Longs, int, HitBuffer]
@@ -75,9 +75,8 @@ class CpuEngine(Engine):
         """
         queries = len(tables.strands) * len(tables.seeds.low)
         left = np.array([ways.most_candidates(view.shown, queries)])
-        arguments = view.text, view, *tables, left
-        items = spans(view.shown)
-        return self._start(scan_lookup, items, capacity, *arguments, left=left)
+        arguments = view, *tables, left
+        return self._start(scan_lookup, spans(view.shown), capacity, *arguments, left=left)
 
     def start_edit(
         self, text: Text, query: DifferenceQuery, way: str | None, capacity: int
@@ -109,14 +108,13 @@ class CpuEngine(Engine):
         kernel: Kernel,
         items: int,
         capacity: int,
-        text: Text,
         *arguments: Any,
         left: Longs | None = None,
     ) -> Scan:
         """left: int64[1], the candidates that a look-up may still have: below 0 it gave up."""
         buffer = HitBuffer(np.empty(max(capacity, 1), np.int64), np.zeros(3, np.int64))
         with self.timed():
-            job = self.workers.start(kernel, items, text, *arguments, buffer)
+            job = self.workers.start(kernel, items, *arguments, buffer)
             if self._seconds is not None:
                 job.wait()
 

@@ -368,14 +368,14 @@ def _search(windows, many, hot, seeds, candidates, query, shift, state, left, wr
 
 
 @kernel
-def scan_lookup(work, text, view, pams, sizes, strands, seeds, left, buffer):
+def scan_lookup(work, view, pams, sizes, strands, seeds, left, buffer):
     """Find the patterns of Seeds within their limits.
 
-    work: see `spans`; text, view: Text and View of a chunk with its letters; pams, sizes, strands,
-    seeds: Tables; left: int64[1], candidates that there may still be: below 0 all is given up;
-    buffer: HitBuffer, receives the codes.
+    work: see `spans`; view: View of a chunk with its letters; pams, sizes, strands, seeds: Tables;
+    left: int64[1], candidates that there may still be: below 0 all is given up; buffer: HitBuffer,
+    receives the codes.
     """
-    halo = text.plane_words // text.words - text.rows
+    halo = view.text.plane_words // view.text.words - view.text.rows
     patterns, shown = len(seeds.low), view.shown
     slot = new_slot()
     writer = new_writer(buffer, slot, len(strands) * patterns, seeds.k)
