@@ -28,7 +28,6 @@ from kmatch.sequences.records import (
     gathered,
     stretch_of,
     whole_records,
-    whole_stretches,
 )
 
 FORMATS = [(PACKED, parts_of_pipe)]  # beside those of files of sequences
@@ -230,10 +229,6 @@ class Genome:
                 self._kept = list(self._cleaned(read))
             return iter(self._kept)
 
-    def whole_parts(self, on_progress: Progress | None = None) -> Iterator[Stretch]:
-        """The same Stretches, but with all parts of a long record joined."""
-        return whole_stretches(self.parts(on_progress))
-
     def _cleaned(self, parts: Iterable[Stretch]) -> Iterator[Stretch]:
         """The Stretches, whose names have no control characters; warns of those that had any, and
         of a name that records share."""
@@ -305,28 +300,32 @@ def _letters(name: str, sequence: Any) -> Bytes:
 class Genomes:
     """Genomes that a search goes through, each as if alone, in their order.
 
-    given: Genomes, or paths, which are read when their turn comes; named: whether hits tell their
-    genome by its name; rereads: whether pipes and small files stay in memory, to be read again.
-    Raises InputError for a path that cannot be opened.
+    given: one or a list of several, as Genomes or paths, which are read when their turn comes; or
+    `@` and the path of a file that names one a line. Hits of a list tell their genome by its name,
+    which `named` says. rereads: whether pipes and small files stay in memory, to be read again.
+    Raises InputError for a path that cannot be opened, and for an empty list.
     """
 
     def __init__(
-        self,
-        given: Sequence[Genome | Path],
-        label: str = "",
-        *,
-        named: bool = True,
-        rereads: bool = True,
+        self, given: Genome | Path | Sequence[Genome | Path], rereads: bool = True
     ) -> None:
         self.circular: Circular | None = None
-        self.named = named
+        several: Any = given
+        self.label = given if isinstance(given, str) and is_list(given) else ""
+        if self.label:
+            several = read_list(self.label)
+        self.named = isinstance(several, list | tuple)
+        if not self.named:
+            several = [as_genome(several, rereads)]
+        if not several:
+            raise InputError("there is no genome to search; give one or more")
         try:
-            self._genomes = [as_genome(each, rereads) for each in given]
+            self._genomes = [as_genome(each, rereads) for each in several]
         except InputError as error:
-            raise InputError(f"{label}: {error}" if label else str(error)) from error
-        self._opened = [not isinstance(each, Genome) for each in given]  # by their paths, here
+            raise InputError(f"{self.label}: {error}" if self.label else str(error)) from error
+        self._opened = [not isinstance(each, Genome) for each in several]  # by their paths, here
         labels = [each.label for each in self._genomes]
-        self.label = label or ", ".join(labels)
+        self.label = self.label or ", ".join(labels)
         self.names = clean_names(labels)[0]
 
     def __len__(self) -> int:
@@ -386,16 +385,5 @@ class Genomes:
 def as_genomes(
     genomes: Genome | Genomes | Path | Sequence[Genome | Path], rereads: bool = True
 ) -> Genomes:
-    """Genomes of one, of several, or of a list that is named with `@` before its path.
-
-    rereads: as for Genomes.
-    """
-    if isinstance(genomes, Genomes):
-        return genomes
-    if isinstance(genomes, str) and is_list(genomes):
-        return Genomes(read_list(genomes), genomes, rereads=rereads)
-    if isinstance(genomes, list | tuple):
-        if not genomes:
-            raise InputError("there is no genome to search; give one or more")
-        return Genomes(genomes, rereads=rereads)
-    return Genomes([as_genome(genomes, rereads)], named=False)  # type: ignore[arg-type]
+    """Genomes as they are, or those that are given as Genomes takes them."""
+    return genomes if isinstance(genomes, Genomes) else Genomes(genomes, rereads)

@@ -110,7 +110,7 @@ def find_guides(
     length = checked_count("length", options.length)
     if not length:
         raise InputError("guides have 0 letters; give 1 or more")
-    genomes = Genomes([target], named=False)
+    genomes = Genomes(target)
     genomes.circular = circular
     query = Query("multi", _panel(["N" * length]), pam=options.pam, pam_side=options.pam_side)
     search = begin_search(query, genomes, Run("cpu", run.threads), regions)

@@ -21,6 +21,7 @@ from kmatch.search.search import Progress
 from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.patterns import PatternSet
 from kmatch.sequences.records import Progress as Hear
+from kmatch.sequences.records import whole_stretches
 
 PART = 1 << 24  # letters that an engine is given at a time, where records are shorter
 LETTER_CODES = codes_of(encode_text(np.arange(256, dtype=np.uint8)))  # of ASCII codes
@@ -38,7 +39,7 @@ def background_parts(
     heard = Progress()
     held: list[Bytes] = []
     letters = done = 0
-    for stretch in genome.whole_parts(heard.hear):
+    for stretch in whole_stretches(genome.parts(heard.hear)):
         bounds = bounds_of(stretch.lengths)
         cuts = np.flatnonzero(np.diff(bounds[:-1] // PART)) + 1
         for first, last in pairwise([0, *cuts.tolist(), len(stretch.lengths)]):
@@ -97,7 +98,7 @@ class PrimerSearch:
         run: Run = RUN,
     ) -> None:
         self._k, self._options = _checked(k, options)
-        stretches = list(target.whole_parts())
+        stretches = list(whole_stretches(target.parts()))
         self._names = [name for stretch in stretches for name in stretch.names]
         lengths = np.concatenate([np.zeros(0, np.int64), *(part.lengths for part in stretches)])
         self._bounds = bounds_of(lengths)

@@ -188,7 +188,7 @@ class VariantSearch:
             run = run._replace(cluster=None, algorithm=ENGINE, way=self._way)
             if kind != "asked":
                 query, run = self._every_end, run._replace(aligned=False)
-            self._searches[kind] = begin_search(query, Genomes([genome], named=False), run)
+            self._searches[kind] = begin_search(query, Genomes(genome), run)
             self._searches[kind].engine.united = kind == "united"
         return joined([no_hits(), *self._searches[kind]._find(genome)])
 
