@@ -211,10 +211,10 @@ class Bench:
         patterns = random_patterns(m, count)
         reading = panel_reading(each_strand(load_patterns(patterns), "+"))
         query = difference_query(reading, np.full(count, k, np.int64))
-        searches = edit.Searches(query, self.engine.gpus[0])
+        searches = edit.upload(query, self.engine.gpus[0])
 
         def scan(buffer):
-            searches.run(text, buffer)
+            edit.scan(text, searches, buffer)
 
         seconds, hits = self.kernel(scan)
         operations = length / 64 * count * m * CELL_OPERATIONS

@@ -11,14 +11,14 @@ take the same strips.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import int32, int64, uint32, uint64
 
-from kmatch.arrays import Longs, Planes, bounds_of, gather
+from kmatch.arrays import bounds_of, gather
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.device import Gpu
 from kmatch.engine.cuda.driver import DeviceArray, cuda, kept
@@ -45,7 +45,7 @@ from kmatch.engine.cuda.words import (
     smaller,
 )
 from kmatch.engine.geometry import Text, halo_of
-from kmatch.engine.queries import DifferenceQuery, ReadingArrays
+from kmatch.engine.queries import DifferenceQuery
 
 SHORT = 32  # letters of a pattern whose column stays in registers
 STEP = 4  # the rows of short patterns are rounded up to a multiple of this
@@ -58,9 +58,6 @@ BUSY_STRIPS = 4  # and when longer ones are
 MOST = 24  # blocks of a multiprocessor at the most
 MEMORY_SHARE = 0.5  # of the free device memory that deltas of strips may take
 TOGETHER = 8  # blocks of a launch for every multiprocessor, where there are strips
-
-
-Arrays = list[DeviceArray]
 
 
 class Shape(NamedTuple):
@@ -80,26 +77,6 @@ class Shape(NamedTuple):
     factor: int
 
 
-class SearchPlan(NamedTuple):
-    """Queries of the same number of rows, for texts of any length, on the GPU.
-
-    rows: of a strip; strips: of a pattern; bits: of a counter; planes: of the text that are read;
-    queries: how many; warm: the longest of their warm-ups; letters: int8[n, strips·rows], the
-    plane of each letter, at the front letters that match everywhere and fill a pattern up;
-    searches: int32[n, 5], the rank of a query, its length, whether the text is read downwards, its
-    warm-up in columns and its limit.
-    """
-
-    rows: int
-    strips: int
-    bits: int
-    planes: int
-    queries: int
-    warm: int
-    letters: DeviceArray
-    searches: DeviceArray
-
-
 @cache
 def strips_of(length: int) -> tuple[int, int]:
     """(rows of a strip, strips) of a pattern."""
@@ -109,97 +86,92 @@ def strips_of(length: int) -> tuple[int, int]:
     return min(((rows, -(-length // rows)) for rows in STRIP_ROWS), key=math.prod)
 
 
-class Searches:
-    """Searches on a GPU, planned once for texts of any length."""
+class Search:
+    """Queries of the same number of rows, for texts of any length, on a GPU; numbers: which of the
+    query's they are."""
 
-    def __init__(self, query: DifferenceQuery, gpu: Gpu) -> None:
+    def __init__(self, query: DifferenceQuery, numbers: list[int], gpu: Gpu) -> None:
+        reading, part = query.reading, np.array(numbers)
+        length, limit = np.diff(reading.begins)[part], query.limits[part]
+        warm = length + limit
         self._gpu, self._coding = gpu, (len(query.limits), query.k + 1)
-        self._plans = list(self._plan(query))
-        # Memory of strips and the blocks that it is for; one search follows the other.
-        self._kept: dict[tuple[int, ...], tuple[int, Arrays]] = {}
-
-    def _plan(self, query: DifferenceQuery) -> Iterator[SearchPlan]:
-        reading, limits = query.reading, query.limits
-        lengths, planes = np.diff(reading.begins), max(int(reading.letters.max()) + 1, 4)
-        alike: dict[tuple[int, int], list[int]] = {}
-        for number, many in enumerate(lengths.tolist()):
-            alike.setdefault(strips_of(many), []).append(number)
-        for (rows, strips), queries in alike.items():
-            part = np.array(queries)
-            length, limit = lengths[part], limits[part]
-            warm = length + limit
-            columns = (part, length, reading.backward[part], warm, limit)
-            searches = np.stack(columns, axis=1).astype(np.int32)
-            within = rows * strips, int(limit.min()), int(limit.max())
-            bits = SHORT_BITS if strips == 1 else counter_bits(STRIP_BITS, *within)
-            letters = _letters(rows * strips, planes, part, reading)
-            yield SearchPlan(
-                *(rows, strips, bits, planes, len(part), int(warm.max())),
-                driver.cuda.to_device(letters, self._gpu.stream),
-                driver.cuda.to_device(searches, self._gpu.stream),
-            )
+        self._queries, self._warm = len(part), int(warm.max())
+        self._rows, self._strips = strips_of(int(length[0]))  # of a strip, and of a pattern
+        rows = self._rows * self._strips
+        within = rows, int(limit.min()), int(limit.max())
+        self._bits = SHORT_BITS if self._strips == 1 else counter_bits(STRIP_BITS, *within)
+        self._planes = max(int(reading.letters.max()) + 1, 4)  # of the text that are read
+        # The plane of each letter; in front the plane behind all others fills up.
+        letters = np.full((len(part), rows), self._planes, np.int8)
+        own = np.arange(rows) >= rows - length[:, None]
+        letters[own] = gather(reading.letters, reading.begins[part], bounds_of(length))
+        searches = np.stack((part, length, reading.backward[part], warm, limit), axis=1)
+        tables = letters, searches.astype(np.int32)
+        self._tables = [driver.cuda.to_device(each, gpu.stream) for each in tables]
+        self._most, self._kept = 0, list[DeviceArray]()  # memory of strips, for so many blocks
 
     def run(self, text: Text, buffer: HitBuffer) -> None:
-        """Start to find every anchored end within its query's limit.
+        """Start to find the ends of these queries; see `scan`."""
+        stretch, blocks = self._divide(text)
+        shape = Shape(*text[1:], halo_of(text), self._planes, stretch, *self._coding)
+        arguments = (text.planes, shape, *self._tables, *buffer)
+        shared_bytes = 8 * ((self._planes + 1) * COLUMNS * THREADS + self._rows)
+        launch = (THREADS, self._gpu.stream, shared_bytes)
+        units = blocks * self._queries
+        if self._strips == 1:
+            make_scan(self._rows, self._bits)[units, *launch](*arguments)
+            return
+        kept = self._memory(units)
+        together = len(kept[1]) // (2 * SPAN * THREADS)
+        for first in range(0, units, together):
+            kernel = make_strips(self._rows, self._bits)[min(together, units - first), *launch]
+            kernel(*arguments, first, *kept)
 
-        text: a chunk whose planes are on the GPU; buffer: receives the codes; see
-        `Engine.start_edit` for the positions that a query owns.
-        """
-        for plan in self._plans:
-            stretch, blocks = divide(text, plan)
-            shape = Shape(*text[1:], halo_of(text), plan.planes, stretch, *self._coding)
-            arguments = (text.planes, shape, plan.letters, plan.searches, *buffer)
-            shared_bytes = 8 * ((plan.planes + 1) * COLUMNS * THREADS + plan.rows)
-            launch = (THREADS, self._gpu.stream, shared_bytes)
-            units = blocks * plan.queries
-            if plan.strips == 1:
-                make_scan(plan.rows, plan.bits)[units, *launch](*arguments)
-                continue
-            kept = self._memory(plan, units)
-            together = len(kept[1]) // (2 * SPAN * THREADS)
-            for first in range(0, units, together):
-                kernel = make_strips(plan.rows, plan.bits)[min(together, units - first), *launch]
-                kernel(*arguments, first, *kept)
-
-    def _memory(self, plan: SearchPlan, units: int) -> Arrays:
+    def _memory(self, units: int) -> list[DeviceArray]:
         """The arrays of `Own` for all blocks started together, fewer where memory is short.
 
         They are kept for later runs. units: blocks of all queries.
         """
-        kind = plan.rows, plan.strips, plan.bits
-        most, kept = self._kept.get(kind, (0, None))
-        if kept is None or units > most:
-            rows = 2 * plan.strips * plan.rows, 2 * SPAN, plan.strips * plan.bits
+        if units > self._most:
+            rows = 2 * self._strips * self._rows, 2 * SPAN, self._strips * self._bits
             fitting = int(driver.memory()[0] * MEMORY_SHARE) // (8 * sum(rows) * THREADS)
             blocks = max(min(units, fitting, TOGETHER * driver.multiprocessors()), 1)
-            kept = [self._gpu.array(many * blocks * THREADS) for many in rows]
-            self._kept[kind] = units, kept
-        return kept
+            self._kept = [self._gpu.array(many * blocks * THREADS) for many in rows]
+            self._most = units
+        return self._kept
+
+    def _divide(self, text: Text) -> tuple[int, int]:
+        """How a text is divided: rows of a lane that a thread owns, and blocks of a query.
+
+        Short stretches balance the work, long ones warm up less often. A multiprocessor with fewer
+        than `busy` blocks finishes none of them sooner, and all wait for the last block for about
+        the time that one takes.
+        """
+        processors, busy = driver.multiprocessors(), BUSY if self._strips == 1 else BUSY_STRIPS
+        blocks = np.arange(1, max(MOST * processors // self._queries, 1) + 1)
+        rows = -(-text.rows // np.clip(THREADS * blocks // text.words, 1, text.rows))
+        blocks = -(-text.words * -(-text.rows // rows) // THREADS)
+        load = -(-self._queries * blocks // processors)
+        best = np.argmin((np.maximum(load, busy) + 1) * (rows + self._warm))
+        return int(rows[best]), int(blocks[best])
 
 
-def _letters(rows: int, planes: int, queries: Longs, reading: ReadingArrays) -> Planes:
-    """The plane of each letter, int8[n, rows]; in front the plane behind all others fills up."""
-    lengths = np.diff(reading.begins)[queries]
-    filled = np.full((len(queries), rows), planes, np.int8)
-    own = np.arange(rows) >= rows - lengths[:, None]
-    filled[own] = gather(reading.letters, reading.begins[queries], bounds_of(lengths))
-    return filled
+def upload(query: DifferenceQuery, gpu: Gpu) -> list[Search]:
+    """A Search for the queries of as many rows each."""
+    alike: dict[tuple[int, int], list[int]] = {}
+    for number, length in enumerate(np.diff(query.reading.begins).tolist()):
+        alike.setdefault(strips_of(length), []).append(number)
+    return [Search(query, numbers, gpu) for numbers in alike.values()]
 
 
-def divide(text: Text, plan: SearchPlan) -> tuple[int, int]:
-    """How a text is divided: rows of a lane that a thread owns, and blocks of a query.
+def scan(text: Text, searches: Sequence[Search], buffer: HitBuffer) -> None:
+    """Find every anchored end within its query's limit.
 
-    Short stretches balance the work, long ones warm up less often. A multiprocessor with fewer than
-    `busy` blocks finishes none of them sooner, and all wait for the last block for about the time
-    that one takes.
+    text: a chunk whose planes are on the GPU; see `Engine.start_edit` for the positions that a
+    query owns.
     """
-    processors, busy = driver.multiprocessors(), BUSY if plan.strips == 1 else BUSY_STRIPS
-    blocks = np.arange(1, max(MOST * processors // plan.queries, 1) + 1)
-    rows = -(-text.rows // np.clip(THREADS * blocks // text.words, 1, text.rows))
-    blocks = -(-text.words * -(-text.rows // rows) // THREADS)
-    load = -(-plan.queries * blocks // processors)
-    best = np.argmin((np.maximum(load, busy) + 1) * (rows + plan.warm))
-    return int(rows[best]), int(blocks[best])
+    for search in searches:
+        search.run(text, buffer)
 
 
 class Ends(NamedTuple):
@@ -219,10 +191,11 @@ class Ends(NamedTuple):
 def _task(shape, searches, unit, thread):
     """What a thread of a unit has to do, a block of one of the searches.
 
-    The number of the search; its length, warm-up and limit, see SearchPlan; how many columns it
-    takes; the index of the thread's word in the first of them, and the step to the next; and its
-    Ends, of which it owns all or none. All threads read as many rows: the last stretch of a lane
-    begins in the one before, and ends in both come twice.
+    searches: int32[n, 5], of each its query's rank and length, whether the text is read downwards,
+    the warm-up in columns and the limit. Returns the number of the search; its length, warm-up and
+    limit; how many columns it takes; the index of the thread's word in the first of them, and the
+    step to the next; and its Ends, of which it owns all or none. All threads read as many rows: the
+    last stretch of a lane begins in the one before, and ends in both come twice.
     """
     shares = (shape.rows + shape.stretch - 1) // shape.stretch * shape.words
     blocks = (shares + THREADS - 1) // THREADS

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from itertools import pairwise, product
 from queue import SimpleQueue
 from typing import Annotated, Any
@@ -106,12 +105,12 @@ class CudaEngine(Engine):
         self, text: Text, query: DifferenceQuery, way: str | None, capacity: int
     ) -> Scan:
         """See `Engine.start_edit`; a GPU always scans."""
-        from kmatch.engine.cuda.edit import Searches
+        from kmatch.engine.cuda.edit import scan, upload
 
         def start(gpu: Gpu) -> UnderWay[Any]:
             here = gpu.text(text, query.reading.masks)
-            searches = self._planned(gpu, query, partial(Searches, query, gpu))
-            return start_scan(gpu, capacity, lambda hits: searches.run(here, hits))
+            searches = self._planned(gpu, query, lambda: upload(query, gpu))
+            return start_scan(gpu, capacity, lambda hits: scan(here, searches, hits))
 
         return self._start(start)
 
