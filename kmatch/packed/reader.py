@@ -21,9 +21,6 @@ from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
 from kmatch.sequences.files import Source, StrPath
 from kmatch.sequences.records import MOST, SHORT, STRETCH, Letters, Progress, Stretch
 
-# A search that wants chunks this much smaller has so many queries that comparing them takes longer
-# than unpacking the letters and packing them again.
-SMALLER = 16
 _NO_LETTERS = np.zeros(0, np.uint8)
 _AGAIN = "copy it again, or pack the genome again"
 
@@ -213,12 +210,7 @@ def serves(file: PackedFile, plan: ChunkPlan, words: int | None) -> bool:
 
     words: in a row, None if the search takes any number.
     """
-    return (
-        plan.halo <= file.plan.halo
-        and plan.gap <= file.plan.gap
-        and plan.length * SMALLER >= file.plan.length
-        and words in (None, file.words)
-    )
+    return plan.halo <= file.plan.halo and plan.gap <= file.plan.gap and words in (None, file.words)
 
 
 def stored_chunks(

@@ -28,7 +28,7 @@ import numpy as np
 from kmatch.engine.geometry import LANES_PER_WORD, text_of
 from kmatch.results.output import NamedHandle
 from kmatch.sequences.chunks import ChunkPlan, join_records
-from kmatch.sequences.records import Stretch, gathered
+from kmatch.sequences.records import Stretch
 
 try:
     from isal.isal_zlib import (
@@ -73,7 +73,7 @@ def write_packed(
     from kmatch.engine.cpu.engine import CpuEngine
 
     engine = CpuEngine(threads)
-    parts = gathered(records)
+    parts = iter(records)
     lanes = LANES_PER_WORD * words
     enough = min(length, lanes * HALO_SHARE * HALO)  # letters that justify the largest halo
     first: list[Stretch] = []

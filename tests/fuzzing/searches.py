@@ -16,7 +16,6 @@ from kmatch.engine import ways
 from kmatch.engine.cpu import engine
 from kmatch.engine.cpu import primer as cpu_primer
 from kmatch.engine.geometry import Layout
-from kmatch.packed import reader as stored
 from kmatch.packed.writer import write_packed
 from kmatch.results import formats, limit
 from kmatch.search import chunks, edit, pcr, primer
@@ -38,7 +37,6 @@ PATCHES = {
     "part": (((primer, "PART"),), (1, 30)),
     "products": (((pcr, "PRODUCTS"),), (1, 3)),
     "block": (((fasta_reader, "BLOCK"),), (1, 7, 64)),
-    "smaller": (((stored, "SMALLER"),), (1, 1 << 40)),
     "capacity": (((engine, "CAPACITY"), (dense, "CAPACITY")), (1, 20, 50, 200)),
     "chunk": (((chunks, "LENGTH"),), (7, 60, 333)),
     "tried": (((ways, "TRIED"), (ways, "TRIED_BESIDE"), (ways, "TRIAL")), (1,)),
