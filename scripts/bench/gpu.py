@@ -25,6 +25,7 @@ import statistics
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -186,17 +187,12 @@ class Bench:
 
     def hamming(self, m, k, counts):
         plan = plan_chunks(m, k, self.engine.layout)
-        chunk = self.chunk(plan, self.length)
-        stream, text = self.stream, self.on_gpu(chunk)
+        text = self.on_gpu(self.chunk(plan, self.length))
         for count in counts:
             patterns = random_patterns(m, count)
             letters = panel_letters(build_panel(load_patterns(patterns), "+"), k)
-            queries = hamming.upload(letters, k, text.words, stream)
-
-            def start(buffer, queries=queries):
-                hamming.scan(text, queries, buffer, stream)
-
-            seconds, hits = self.kernel(start)
+            search = hamming.Search(letters, k, text.words, self.engine.gpus[0])
+            seconds, hits = self.kernel(partial(search.run, text))
             looked = float(np.mean(letters.bounds[:, 3] - letters.bounds[:, 0]))
             operations = self.length / 64 * count * looked * MISMATCH_OPERATIONS
             same = self.same(kmatch.hamming, patterns, k, self.length)

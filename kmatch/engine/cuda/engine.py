@@ -92,12 +92,12 @@ class CudaEngine(Engine):
         return driver.pinned(size)
 
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
-        from kmatch.engine.cuda.hamming import scan, upload
+        from kmatch.engine.cuda.hamming import Search
 
         def start(gpu: Gpu) -> UnderWay[Any]:
             here = gpu.text(text, query.masks)
-            plan = self._planned(gpu, query, lambda: upload(query, k, text.words, gpu.stream))
-            return start_scan(gpu, capacity, lambda hits: scan(here, plan, hits, gpu.stream))
+            search = self._planned(gpu, query, lambda: Search(query, k, text.words, gpu))
+            return start_scan(gpu, capacity, lambda hits: search.run(here, hits))
 
         return self._start(start)
 

@@ -22,7 +22,8 @@ from numba import int64, uint64
 
 from kmatch.arrays import Bools, Ints, Longs, Planes, bounds_of, offsets_in_rows
 from kmatch.engine.cuda import driver
-from kmatch.engine.cuda.driver import DeviceArray, Stream, cuda, kept
+from kmatch.engine.cuda.device import Gpu
+from kmatch.engine.cuda.driver import DeviceArray, cuda, kept
 from kmatch.engine.cuda.text import Size, copy_tile, wait_for_copies
 from kmatch.engine.cuda.words import (
     ALL_ONES,
@@ -51,28 +52,6 @@ BLOCKS = 24  # for every multiprocessor, where there are queries enough: four ti
 FEWEST_QUERIES = 32  # of a block
 
 
-class Tile(NamedTuple):
-    """The part of the text that a block of threads keeps: words of a row, and rows a thread has."""
-
-    words: int
-    depth: int
-
-    @property
-    def rows(self) -> int:
-        """Rows whose windows the block searches."""
-        return THREADS // self.words * self.depth
-
-    @property
-    def ones(self) -> int:
-        """Words before the tile that match everywhere, one for each that a thread reads."""
-        return THREADS * self.depth
-
-    def reach(self, planes: int) -> int:
-        """The largest offset of a letter from its window's start in a tile of `planes` planes."""
-        rows = (SHARED_BYTES // 8 - self.ones) // self.words
-        return rows // planes - self.rows - 1
-
-
 # The fastest depth for queries that are decided after a few letters: with no more rows than these
 # need, six blocks fit a multiprocessor of an H200, and some copy while others count.
 TALL = 13
@@ -94,55 +73,60 @@ class Groups(NamedTuple):
     codes: DeviceArray
 
 
-class Queries(NamedTuple):
-    """Queries within k, planned for a tile of a Size, on the GPU.
+class Search:
+    """Queries within k on a GPU, for texts of so many words in a row."""
 
-    bits: of a counter; ones: words before the tile that match everywhere, 0 unless a letter is
-    ALWAYS; steps: int32[Q, 5], a query's first group of letters, and the ends of those counted
-    without a look, of those counted in the tile, of all counted, and of all.
-    """
+    def __init__(self, query: QueryArrays, k: int, words: int, gpu: Gpu) -> None:
+        bounds, bits = query.bounds, next(bits for bits in BITS if k < 1 << bits)
+        last_unseen = bounds[:, 3] - 1  # counted letters come first, in the order of their offsets
+        needed = int(query.shifts[last_unseen[last_unseen >= bounds[:, 0]]].max(initial=0))
+        depth, planes, reach = _tile(query, needed, bits, words)
+        self._rows = THREADS // words * depth  # those whose windows a block searches
+        size = Size(planes, (self._rows + reach) * words)
+        letters, shifts, (begin, exact, end) = _in_groups(query)
+        # Words before the tile that match everywhere, one for each that a thread reads.
+        ones = 0 if len(letters) == len(query.planes) else THREADS * depth
+        near = ((letters < planes) & (shifts <= reach)).view(np.uint32) == ALL_OF_GROUP
+        indices = letters.astype(np.int32) * size.words + shifts * words + ones
+        at = indices.astype(np.uint16)  # it means nothing for a letter that is not in the tile
+        at[letters == ALWAYS] = 0
+        counted = np.minimum(_first_far(near, begin), exact)
+        unseen = np.minimum(begin + (bounds[:, 3] - bounds[:, 0]) // GROUP, counted)
+        steps = np.stack([begin, unseen, counted, exact, end], axis=1).astype(np.int32)
+        tables = letters, shifts, at.view(np.uint64), steps
+        self._tables = [driver.cuda.to_device(table, gpu.stream) for table in tables]
+        self._kernel = make_scan(bits, words, depth, driver.copies_in_background())
+        self._fixed, self._queries, self._stream = (size, ones, k), len(steps), gpu.stream
 
-    tile: Tile
-    size: Size
-    bits: int
-    ones: int
-    k: int
-    letters: Groups
-    steps: DeviceArray
+    def run(self, text: Text, buffer: HitBuffer) -> None:
+        """Start to find every window within k mismatches of each query.
+
+        text: a chunk whose planes are on the GPU.
+        """
+        size, ones, _ = self._fixed
+        tiles = -(-text.rows // self._rows)
+        grid = tiles, query_parts(tiles, self._queries)
+        shape = Shape(text.rows, text.plane_words, *self._fixed)
+        kernel = self._kernel[grid, THREADS, self._stream, 8 * (ones + size.planes * size.words)]
+        kernel(text.planes, shape, *self._tables, *buffer)
 
 
-def upload(query: QueryArrays, k: int, words: int, stream: Stream) -> Queries:
-    """The Queries of some that are searched within k, in text of so many words in a row."""
-    bounds, bits = query.bounds, next(bits for bits in BITS if k < 1 << bits)
-    last_unseen = bounds[:, 3] - 1  # counted letters come first, in the order of their offsets
-    needed = int(query.shifts[last_unseen[last_unseen >= bounds[:, 0]]].max(initial=0))
-    tile, planes, reach = _tile(query, needed, bits, words)
-    size = Size(planes, (tile.rows + reach) * words)
-    letters, shifts, (begin, exact, end) = _in_groups(query)
-    ones = 0 if len(letters) == len(query.planes) else tile.ones
-    near = ((letters < planes) & (shifts <= reach)).view(np.uint32) == ALL_OF_GROUP
-    indices = letters.astype(np.int32) * size.words + shifts * words + ones
-    at = indices.astype(np.uint16)  # it means nothing for a letter that is not in the tile
-    at[letters == ALWAYS] = 0
-    codes = at.view(np.uint64)
-    codes[~near] = 0
-    counted = np.minimum(_first_far(near, begin), exact)
-    unseen = np.minimum(begin + (bounds[:, 3] - bounds[:, 0]) // GROUP, counted)
-    steps = np.stack([begin, unseen, counted, exact, end], axis=1).astype(np.int32)
-    given = Groups(*(driver.cuda.to_device(array, stream) for array in (letters, shifts, codes)))
-    return Queries(tile, size, bits, ones, k, given, driver.cuda.to_device(steps, stream))
-
-
-def _tile(query: QueryArrays, needed: int, bits: int, words: int) -> tuple[Tile, int, int]:
-    """The tile for some queries, its planes and its reach, which is at least `needed` if it can."""
+def _tile(query: QueryArrays, needed: int, bits: int, words: int) -> tuple[int, int, int]:
+    """Of a tile for some queries: rows of a thread, planes, and its reach, the largest offset of a
+    letter from its window's start, which is at least `needed` if it can."""
     planes = max(int(query.planes.max(initial=0)) + 1, 4)
-    tall, flat = Tile(words, TALL), Tile(words, FLAT)
-    if planes == 4 and bits <= TALL_BITS and needed <= tall.reach(planes):
-        return tall, planes, needed
+    if planes == 4 and bits <= TALL_BITS and needed <= _reach(TALL, planes, words):
+        return TALL, planes, needed
     furthest = min(int(query.shifts.max(initial=0)), needed + BEYOND_LOOK)
-    if flat.reach(planes) < min(furthest, NEAREST):
+    if _reach(FLAT, planes, words) < min(furthest, NEAREST):
         planes = 4
-    return flat, planes, min(furthest, flat.reach(planes))
+    return FLAT, planes, min(furthest, _reach(FLAT, planes, words))
+
+
+def _reach(depth: int, planes: int, words: int) -> int:
+    """The largest reach that a tile has room for."""
+    rows = (SHARED_BYTES // 8 - THREADS * depth) // words
+    return rows // planes - THREADS // words * depth - 1
 
 
 def _in_groups(query: QueryArrays) -> tuple[Planes, Ints, tuple[Longs, Longs, Longs]]:
@@ -269,7 +253,8 @@ def _require_far(live, depth, text, lanes, letters, letter):
 def _search(state, bits, depth, text, lanes, letters, step):
     """Count the mismatches of one query; leaves the lanes where it matches in `live`.
 
-    step: the query's row of `Queries.steps`.
+    step: the first group of its letters, and the ends of those counted without a look, of those
+    counted in the tile, of all counted, and of all.
     """
     g, counted, exact, end = step[1], step[2], step[3], step[4]
     for each in range(step[0], g):
@@ -313,7 +298,8 @@ class Shape(NamedTuple):
     """A chunk and a tile as the kernel takes them; arrays that it took inside of tuples would cost
     a twelfth of the speed of many patterns.
 
-    rows, plane_words: see Text; size: of the tile; ones: see Queries.
+    rows, plane_words: see Text; size: of the tile; ones: words before it that match everywhere, 0
+    unless a letter is ALWAYS.
     """
 
     rows: int
@@ -325,7 +311,10 @@ class Shape(NamedTuple):
 
 @cache
 def make_scan(bits: int, words: int, depth: int, pairs: bool) -> Any:
-    """The kernel for counters of `bits` bits and a Tile; pairs: see `copy_tile`."""
+    """The kernel for counters of `bits` bits, rows of `words` words and `depth` rows a thread.
+
+    pairs: see `copy_tile`.
+    """
     counter_words = depth * bits
     apart = THREADS // words  # rows between two rows of a thread
     block_rows = apart * depth
@@ -365,17 +354,3 @@ def query_parts(tiles: int, queries: int) -> int:
     the end, but queries enough for a block to be worth the copy of its tile."""
     wanted = -(-BLOCKS * driver.multiprocessors() // tiles)
     return max(min(wanted, queries // FEWEST_QUERIES), 1)
-
-
-def scan(text: Text, queries: Queries, buffer: HitBuffer, stream: Stream) -> None:
-    """Find every window within k mismatches of each query.
-
-    text: a chunk whose planes are on the GPU.
-    """
-    tile, size, bits, ones, k, letters, steps = queries
-    tiles = -(-text.rows // tile.rows)
-    shared_bytes = 8 * (ones + size.planes * size.words)
-    grid = tiles, query_parts(tiles, len(steps))
-    scan = make_scan(bits, *tile, driver.copies_in_background())
-    shape = Shape(text.rows, text.plane_words, size, ones, k)
-    scan[grid, THREADS, stream, shared_bytes](text.planes, shape, *letters, steps, *buffer)
