@@ -167,7 +167,7 @@ def test_hits_that_differ_in_where_their_pam_begins_are_hits_each(tmp_path):
     assert hits.cigar.tolist() == ["2=1I1=1X", "3=1X"]
 
 
-def test_hits_with_variants_and_without_are_not_joined(tmp_path):
+def test_hits_with_variants_are_not_joined_to_others_and_are_no_sam(tmp_path):
     genome = kmatch.Genome.from_records([("1", "ACGTACGTTTGACCAGGATCCATGCAAGTC")])
     vcf = write_vcf(tmp_path / "x.vcf", {"1": [(11, "G", ["T"], ["0|1"])]}, ["A"])
     varied, plain = (kmatch.hamming(genome, ["TTTTACCA"], 1, variants=v) for v in (vcf, None))
@@ -176,3 +176,7 @@ def test_hits_with_variants_and_without_are_not_joined(tmp_path):
         plain + varied
     with pytest.raises(TypeError, match="unsupported operand"):
         plain + 0
+    with pytest.raises(kmatch.InputError, match="not to its variants"):
+        varied.to_sam(tmp_path / "x.sam")
+    varied[varied.variants == ""].to_sam(tmp_path / "x.sam")
+    assert (tmp_path / "x.sam").read_text().count("kd:i:1") == 1

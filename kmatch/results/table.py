@@ -210,9 +210,13 @@ class Hits(Placed[HitBatch, Hit]):
     def to_sam(self, target: Any) -> None:
         """Write SAM with a header to a path or to a handle, as `to_bed` does.
 
-        Raises InputError for a genome whose records SAM cannot name, and for one that cannot be
-        read again for their lengths.
+        Raises InputError for a genome whose records SAM cannot name, for one that cannot be read
+        again for their lengths, and for hits that variants make.
         """
+        if "variants" in self.tsv and any(self.variants):
+            raise InputError(
+                "SAM aligns to the genome, not to its variants; write TSV, or the hits without any"
+            )
         records, starts = np.diff(self.record_number), np.diff(self.start)
         self.ordered = bool(((records > 0) | ((records == 0) & (starts >= 0))).all())
         self._write("sam", target)
