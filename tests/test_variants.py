@@ -180,3 +180,16 @@ def test_hits_with_variants_are_not_joined_to_others_and_are_no_sam(tmp_path):
         varied.to_sam(tmp_path / "x.sam")
     varied[varied.variants == ""].to_sam(tmp_path / "x.sam")
     assert (tmp_path / "x.sam").read_text().count("kd:i:1") == 1
+
+
+def test_alleles_of_dense_groups_are_listed_by_their_places(tmp_path):
+    letters = "".join(random.Random(2).choices("ACT", k=900))
+    sites = [(place, letters[place - 1], ["G"], ["0/1"]) for place in range(801, 809)]
+    vcf, dense = write_vcf(tmp_path / "x.vcf", {"r": sites}, ["A"]), tmp_path / "dense.tsv"
+    genome = kmatch.Genome.from_records([("r", letters)])
+    given = kmatch.Variants(vcf, max_haplotypes=1, dense_groups=dense)
+    with pytest.warns(UserWarning, match="combinations"):
+        kmatch.hamming(genome, letters[800:803] + "GGG", 1, variants=given)
+    listed = [line.split("\t")[:4] for line in dense.read_text().splitlines()[1:]]
+    assert listed and all(name.startswith(f"r:{end}:") for _, _, end, name in listed)
+    assert all(int(end) == int(start) + 1 for _, start, end, _ in listed)

@@ -267,7 +267,7 @@ def _dense_lines(block: Block, haplotypes: Longs, dense: Bools) -> Iterator[byte
     for row in distinct(anchors[dense[anchors]]).tolist():
         others = distinct(haplotypes[anchors == row, 1:].reshape(-1)).tolist()
         names = ",".join(block.name(other) for other in others if other >= 0)
-        place = block.start[row], block.end[row]
+        place = (block.part.start + at for at in (block.start[row], block.end[row]))
         cells = (block.record, *place, block.name(row), names)
         yield "\t".join(map(str, cells)).encode() + b"\n"
 
