@@ -3,9 +3,7 @@
 import _thread
 import os
 import signal
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -50,23 +48,3 @@ def _end(number: int, frame: FrameType | None = None) -> None:
         with suppress(OSError):
             os.unlink(path)
     os._exit(128 + number)
-
-
-@contextmanager
-def held() -> Iterator[None]:
-    """Call the handler of a SIGINT that comes inside the block at its end.
-
-    For calls of a C library that belong together, between which a handler may not raise.
-    """
-    handler = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(handler):
-        yield
-        return
-    came: list[FrameType | None] = []
-    signal.signal(signal.SIGINT, lambda number, frame: came.append(frame))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
-        if came:
-            handler(signal.SIGINT, came[0])

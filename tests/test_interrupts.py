@@ -9,8 +9,6 @@ import time
 import pytest
 from support.commands import fasta, random_letters
 
-from kmatch import interrupts
-
 STATUS = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
 BY = {"SIGINT": "", "SIGTERM": " by SIGTERM", "SIGHUP": " by SIGHUP"}
 SAID = {name: f"kmatch: error: interrupted{by}\n".encode() for name, by in BY.items()}
@@ -98,12 +96,3 @@ def test_a_signal_ends_a_long_kernel(folder, names):
         assert (status, said) in {(STATUS[name], SAID[name]) for name in names}  # of one alone
         assert time.monotonic() - sent < 5  # on a busy machine, not minutes
     assert os.listdir(folder) == ["genome.fa"]
-
-
-def test_a_handler_waits_for_the_end_of_a_block():
-    came = []
-    with pytest.raises(KeyboardInterrupt), interrupts.held():
-        os.kill(os.getpid(), signal.SIGINT)
-        came.append("after")
-    assert came == ["after"]
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -275,7 +275,8 @@ def test_errors_of_kernels_are_told():
     content = kernels.compile_object(
         failing.kernel, "items(tuple, number(kind()))", [int], "kmatch_fail"
     )
-    failing.open = lambda spelled, kinds: entries.load(content, "kmatch_fail")
+    loaded = entries.load(content, "kmatch_fail")
+    failing.open = lambda spelled, kinds: loaded
     assert failing(7) == 7
     with pytest.raises(MemoryError, match="the kernel fail got no memory"):
         failing(1 << 60)

@@ -18,7 +18,6 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import numpy as np
 from llvmlite import binding
 
-from kmatch.interrupts import held
 from kmatch.jit import folders
 
 FAILED = 1  # what an object returns for a kernel that ended by an exception
@@ -30,6 +29,7 @@ SETTINGS = (
 )
 
 Call = Callable[[int], int]
+loaded: list[Any] = []  # libraries of kernels, which stay as long as the process
 
 # Called with the name of a kernel that has to be compiled, and why by each process, or "".
 listeners: list[Callable[[str, str], object]] = []
@@ -155,17 +155,14 @@ def example(annotation: Any) -> Any:
 
 def load(content: bytes, name: str) -> Call:
     """The function that an object defines under a name."""
-    with held():  # or what LLVM has taken over may be freed by llvmlite too
-        engine = _linker()
-        engine.add_object_file(binding.ObjectFileRef.from_data(content))
-        engine.finalize_object()
-        address = engine.get_function_address(name)
-    return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(address)
+    library = binding.JITLibraryBuilder().add_object_img(content).export_symbol(name)
+    loaded.append(library.add_current_process().link(_linker(), name))
+    return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(loaded[-1][name])
 
 
 @cache
 def _linker() -> Any:
-    return binding.create_mcjit_compiler(binding.parse_assembly(""), machine())
+    return binding.create_lljit_compiler(machine())
 
 
 @cache
