@@ -112,15 +112,12 @@ class Search:
                 yield self._each(found), handles
 
     def _each(self, found: Iterable[Any]) -> Iterator[Any]:
+        make_way = self.messages.make_way if self.on_screen else lambda: None
         for batch in found:
-            self._make_way()
+            make_way()
             self.rows += len(batch)
             yield batch
-        self._make_way()
-
-    def _make_way(self) -> None:
-        if self.on_screen:
-            self.messages.make_way()
+        make_way()
 
     def writer(self, handle: Any, table: "Table[Any, Any]", form: str | None = None) -> Any:
         """What writes a table to a handle, in the format that is asked for, or another."""
