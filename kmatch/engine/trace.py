@@ -21,7 +21,6 @@ from kmatch.engine.workers import SLAB
 from kmatch.engine.workers_kernels import next_item
 from kmatch.jit.kernels import inlined, kernel
 
-NO_PAM = -1
 NEVER = np.int64(1 << 40)
 READ_AS = np.stack([LETTERS, LETTERS[COMPLEMENT]])  # by strand and mask
 
@@ -37,22 +36,19 @@ def longest(begins):
 
 @kernel
 def _pam_beside(view, constraints, query, position, step, letters):
-    """The number of the first PAM that is beside an anchor, NO_PAM where there is none.
+    """How many letters the first PAM that is beside an anchor has, 0 where there is none.
 
     letters: uint8[≥ w], overwritten with those beside it, from the anchor outwards.
     """
     pams, sizes = constraints.pams[constraints.minus[query]], constraints.sizes
-    if len(sizes) == 0:
-        return NO_PAM
     read_view(view, position - step, -step, pams.shape[1], letters)
-    for number in range(len(sizes)):
-        size = sizes[number]
+    for number, size in enumerate(sizes):
         i = 0
         while i < size and pams[number, i] & letters[i]:
             i += 1
         if i == size:
-            return number
-    return NO_PAM
+            return size
+    return 0
 
 
 @inlined
@@ -249,10 +245,9 @@ def keep_ends(work, view, search, constraints, ends):
         for h in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
             query, position = queries[h], positions[h]
             step = 1 if search.reading.backward[query] else -1
-            if len(constraints.sizes) > 0:
-                pam = _pam_beside(view, constraints, query, position, step, beside)
-                if pam == NO_PAM:
-                    distances[h] = -1
+            anywhere = len(constraints.sizes) == 0
+            if not (anywhere or _pam_beside(view, constraints, query, position, step, beside)):
+                distances[h] = -1
             if not bound or distances[h] < 0:
                 continue
             k, wanted = search.limits[query], pattern[: _read_pattern(search, query, pattern)]
@@ -299,8 +294,7 @@ def trace(work, view, search, constraints, ends, found, columns):
             shown = min(m + distance, (limits[h] - position) * step + 1)
             wide = 0
             if len(constraints.sizes) > 0:
-                pam = _pam_beside(view, constraints, query, position, step, beside)
-                wide = constraints.sizes[pam] if pam != NO_PAM else 0
+                wide = _pam_beside(view, constraints, query, position, step, beside)
             here, to = pointer(steps, 0), (0, 1)
             if aligned:
                 here = pointer(ops, 0)
