@@ -37,9 +37,6 @@ from kmatch.sequences.records import Record, Stretch
 from kmatch.sequences.variants import FOREVER, Block, VariantReader, Variants, check_reference
 
 MARGIN = 1 << 9  # letters around sites that are searched with them, which leaves fewer records
-MASKS = encode_text(np.arange(256, dtype=np.uint8))  # of letters of a united text
-MASKS[LETTERS] = np.arange(16)
-FIELDS = b"sequence\tstart\tend\tallele\tothers\n"  # of the list of dense groups
 
 
 class VariantSearch:
@@ -62,10 +59,9 @@ class VariantSearch:
         check_readable(given.vcf)
         pams = load_pams(query.pam, query.pam_side)
         self._leads = bool(pams) and pams[0].leads
-        lengths, self._bulges = query.patterns.lengths, query.problem == "edit"
+        self._bulges = query.problem == "edit"
         distances = pattern_distances(query.patterns, query.k)
-        if self._bulges:
-            lengths = lengths + distances
+        lengths = query.patterns.lengths + self._bulges * distances
         self._searches: dict[str, Search[HitBatch]] = {}
         # Windows have too few letters for a trial.
         tried = try_lookup(len(lengths), int(distances.max()), len(pams), not self._bulges)
@@ -89,8 +85,8 @@ class VariantSearch:
         with open_source(given.vcf) as source, listing as log:
             lengths = dict(zip(genome.names, genome.lengths.tolist(), strict=True))
             reader = VariantReader(source, given, lengths)
-            log.write(FIELDS)
-            samples = _objects(reader.samples)
+            log.write(b"sequence\tstart\tend\tallele\tothers\n")
+            samples = np.array(reader.samples, object)
             most = given.max_haplotypes + 2 * len(reader.samples)
             for block in reader.blocks(self._flank + 2, self._flank + 2 * self._longest + MARGIN):
                 if regions and block.record not in regions:
@@ -139,9 +135,9 @@ class VariantSearch:
         single = (block.size == 1) & (removed == 1)
         made = np.frombuffer(block.letters, np.uint8)[bounds_of(block.size)[:-1][single]]
         start = block.start[single]
-        for number, base in enumerate(b"ACGT"):
-            at = start[made == base]
-            united[at] = LETTERS[MASKS[united[at]] | 1 << number]
+        masks = np.zeros(len(letters), np.uint8)
+        np.bitwise_or.at(masks, start, encode_text(made))
+        united[start] = LETTERS[masks[start] | encode_text(letters[start])]
         # Stretches around sites, and windows around the alleles that are no single letters.
         low = np.maximum(block.place[:-1] - most - MARGIN, 0)
         high = np.minimum(block.reach[:-1] + most + MARGIN, len(united))
@@ -230,9 +226,9 @@ class VariantSearch:
             start=start,
             end=end,
             names={0: block.record},
-            variants=_objects(map(",".join, alleles)),
+            variants=np.array([*map(",".join, alleles)], object),
             af=np.where(rows < 0, np.inf, block.af[rows]).min(axis=1, initial=np.inf),
-            samples=_objects(map(carriers.__getitem__, sets)),
+            samples=np.array([carriers[each] for each in sets], object),
             reference_distance=np.where(there < 0, np.nan, there)[closer][order],
         )
 
@@ -301,7 +297,3 @@ def _of_reference(batch: HitBatch) -> HitBatch:
     unknown = np.full(len(batch), np.nan)
     distance = batch.distance.astype(np.float64)
     return replace(batch, variants=none, af=unknown, samples=none, reference_distance=distance)
-
-
-def _objects(words: Iterable[Any]) -> Objects:
-    return np.array([*words, ""], object)[:-1]

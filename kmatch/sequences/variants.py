@@ -16,7 +16,6 @@ from kmatch.sequences.files import Source, StrPath
 
 BLOCK, SITES = 1 << 27, 1 << 17  # bytes of a block's copies, and its sites, about
 FOREVER = 1 << 62
-UNKNOWN = float("nan")
 _CONTIG = re.compile(rb"##contig=<.*?ID=([^,>]+)(?:.*?length=(\d+))?")
 _FREQUENCIES = re.compile(rb"(?:^|;)AF=([^;]+)")
 _BASES = re.compile(rb"[ACGTN]+")
@@ -247,7 +246,7 @@ class VariantReader:
             return None
         copies, counts = self._genotypes(cells, len(alleles))
         known = sum(counts)
-        af = [count / known if known else UNKNOWN for count in counts]
+        af = [count / known if known else np.nan for count in counts]
         stated = _FREQUENCIES.search(cells[7])
         for row, each in enumerate(stated[1].split(b",") if stated else [], 1):
             if row < len(af) and each != b".":
