@@ -116,16 +116,15 @@ class Carriers:
     """Samples that may carry alleles; as a str their names, comma separated, which take longer to
     make, and far more memory.
 
-    names: of all samples; copies: a bit for each copy, of which two in turn are of one sample.
+    names: of all samples; copies: uint8[w], a bit for each copy, of which two in turn are of one.
     """
 
     names: Objects
-    copies: bytes
+    copies: Bytes
 
     def __str__(self) -> str:
-        bits = np.frombuffer(self.copies, np.uint8)
-        flags = np.unpackbits(bits, count=2 * len(self.names), bitorder="little").view(np.uint16)
-        return ",".join(self.names[flags != 0].tolist())
+        flags = np.unpackbits(self.copies, count=2 * len(self.names), bitorder="little")
+        return ",".join(self.names[flags.view(np.uint16) != 0].tolist())
 
 
 @dataclass(frozen=True)

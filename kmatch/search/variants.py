@@ -213,13 +213,12 @@ class VariantSearch:
         order = order[(np.diff(keys[order], axis=0, prepend=-2) != 0).any(axis=1)]
         copies = windows.carriers(rows[order], *places[order, 2:].T)
         some = copies.any(axis=1)
-        order, copies = order[some], copies[some]
-        rows = rows[order]
+        order, copies, rows = order[some], copies[some], rows[order[some]]
         names = {row: block.name(row) for row in distinct(rows.reshape(-1)).tolist()}
         alleles = [[names[each] for each in row if each >= 0] for row in rows.tolist()]
         start, end = places[order, :2].T + block.part.start
         sets = [each.tobytes() for each in copies]
-        carriers = {each: Carriers(samples, each) for each in sets}
+        carriers = {each: Carriers(samples, np.frombuffer(each, np.uint8)) for each in sets}
         return replace(
             hits.picked(order),
             record=0 * start,
@@ -272,7 +271,8 @@ def _in_order(reference: Iterable[HitBatch], made: Iterator[HitBatch]) -> Iterat
     """The hits of both, in order; of equal places those of the reference first."""
     held = no_hits()  # of what is made, as far as it has to wait
     for batch in filter(len, reference):
-        while not len(held) or _place(held) <= _place(batch):
+        last = batch.record[-1], batch.start[-1]
+        while not len(held) or (held.record[-1], held.start[-1]) <= last:
             if (following := next(made, None)) is None:
                 break
             held = joined([held, following])
@@ -286,14 +286,8 @@ def _in_order(reference: Iterable[HitBatch], made: Iterator[HitBatch]) -> Iterat
     yield from made
 
 
-def _place(batch: HitBatch) -> tuple[int, int]:
-    """Where the last hit begins."""
-    return int(batch.record[-1]), int(batch.start[-1])
-
-
 def _of_reference(batch: HitBatch) -> HitBatch:
     """A batch of hits that no allele makes."""
-    none = np.full(len(batch), "", object)
-    unknown = np.full(len(batch), np.nan)
+    none, unknown = np.full(len(batch), "", object), np.full(len(batch), np.nan)
     distance = batch.distance.astype(np.float64)
     return replace(batch, variants=none, af=unknown, samples=none, reference_distance=distance)
