@@ -35,6 +35,7 @@ from kmatch.results.table import COMPLEMENT, Hits, flanks
 from kmatch.threads import cores, pool
 
 ROWS = 1 << 15  # formatted at a time
+MANY = 1 << 12  # rows of a batch that is formatted beside the search
 AHEAD = 6  # times ROWS that may wait
 MATCH, INSERTED, SKIPPED, REVERSE = ord("="), ord("I"), ord("D"), 16
 LABEL = 254  # characters that SAM allows a read's name
@@ -60,15 +61,18 @@ class Writer(ABC):
         """The Fields of the lines of some rows, asked for in order."""
 
     def write_all(self, batches: Iterable[Any]) -> None:
-        """Write the header and batches; threads format rows while the search goes on."""
+        """Write the header and batches; threads format large ones while the search goes on."""
         self.handle.write(self.header().encode("utf-8", "surrogateescape"))
         threads = pool(self.table.threads or cores(), "kmatch lines")
         waiting = deque[Future[memoryview]]()
         for batch in batches:
             for first in range(0, len(batch), ROWS):
                 fields = self.fields(batch.picked(slice(first, first + ROWS)))
+                if len(batch) < MANY and not waiting:  # seen at once, and before an error
+                    self.handle.write(lines_of(fields))
+                    continue
                 waiting.append(threads.submit(lines_of, fields))
-                if len(waiting) > AHEAD:
+                while waiting and (len(waiting) > AHEAD or waiting[0].done()):
                     self.handle.write(waiting.popleft().result())
         for lines in waiting:
             self.handle.write(lines.result())
