@@ -38,9 +38,10 @@ def test_rows_scanned_do_not_grow_with_the_hits(problem, options, monkeypatch):
     panel = [(2 * unit)[i : i + 20] for i in range(0, 40, 5)]
     started, start = [], CpuEngine._start
 
-    def counting(self, kernel, items, capacity, text, *arguments, **more):
+    def counting(self, kernel, items, capacity, shown, *arguments, **more):
+        text = getattr(shown, "text", shown)  # of a View, or itself
         started.append(text.words * text.rows)
-        return start(self, kernel, items, capacity, text, *arguments, **more)
+        return start(self, kernel, items, capacity, shown, *arguments, **more)
 
     monkeypatch.setattr(CpuEngine, "_start", counting)
     rows = []
