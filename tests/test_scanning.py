@@ -105,3 +105,14 @@ def test_the_memory_of_a_limit_goes_by_what_is_kept(most, monkeypatch):
         kept = list(limited(hits.batches * 3, load_patterns(PANEL), most))
     assert max(sizes) <= 3 * most * len(PANEL)  # kept, as many that wait, and the last batch
     assert sum(len(part.names) for part in kept) <= most * len(PANEL)
+
+
+def test_a_part_may_begin_where_a_record_ends_and_an_empty_one_begins(monkeypatch):
+    records = [("a", "ACGTA"), ("b", ""), ("c", "ACGTA")]
+    expected = list(kmatch.edit(kmatch.Genome.from_records(records), "ACGTA", k=2))
+
+    def parts(scanner, chunk, least=1):
+        return (chunk.part(at, at + 1, scanner._engine) for at in range(chunk.length))
+
+    monkeypatch.setattr(scan.Scanner, "_parts", parts)
+    assert list(kmatch.edit(kmatch.Genome.from_records(records), "ACGTA", k=2)) == expected

@@ -92,7 +92,7 @@ class PackedChunk:
         """The PackedChunk of the positions begin … end−1 that this one owns."""
         halo, spans = self.halo, self.spans
         masks = self.unpack(engine)[begin : end + halo]
-        first = max(int(np.searchsorted(spans.begins, begin, side="right")) - 1, 0)
+        first = max(int(np.searchsorted(spans.begins, begin)) - 1, 0)  # its last end may be open
         last = max(int(np.searchsorted(spans.begins, end + halo)), first + 1)
         inside = Spans(
             spans.first + first,
