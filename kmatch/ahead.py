@@ -15,12 +15,12 @@ from typing import Any
 
 from kmatch.engine.cpu import engine  # noqa: F401  with what names kernels
 from kmatch.engine.devices import choose_engine
+from kmatch.engine.workers import cores
 from kmatch.errors import DeviceError, KmatchError, KmatchWarning
 from kmatch.jit.entries import ahead, example, spell
 from kmatch.results import lines, scores  # noqa: F401
 from kmatch.search import alignments, windows  # noqa: F401
 from kmatch.sequences.records import Progress
-from kmatch.threads import cores
 
 CUDA_MEMORY = 1 << 30  # bytes of a GPU's free memory for each process, which takes half of them
 

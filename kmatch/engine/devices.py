@@ -132,8 +132,8 @@ def describe_machine() -> Iterator[tuple[str, str]]:
     import llvmlite.binding as llvm
 
     from kmatch.engine.cuda.driver import find_devices, target
+    from kmatch.engine.workers import cores
     from kmatch.jit.folders import kernel_folders
-    from kmatch.threads import cores
 
     features = llvm.get_host_cpu_features()
     vectors = [name for name in VECTOR_FEATURES if features.get(name)]

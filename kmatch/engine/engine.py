@@ -18,9 +18,8 @@ from kmatch.engine.codes import Found
 from kmatch.engine.geometry import Layout, Text
 from kmatch.engine.queries import DifferenceQuery, QueryArrays
 from kmatch.engine.types import SET, Starts
-from kmatch.engine.workers import Workers, pack_items
+from kmatch.engine.workers import Workers, cores, pack_items
 from kmatch.jit.entries import entry
-from kmatch.threads import cores
 
 pack = entry("kmatch.engine.cpu.pack:pack", tuple[Longs, Bytes, Text])
 add_sets = entry("kmatch.engine.cpu.pack:add_sets", tuple[Bytes, Longs, Text])

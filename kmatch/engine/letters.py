@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from kmatch.engine.cpu.hits import next_item
 from kmatch.engine.cpu.vectors import pointer
 from kmatch.engine.types import COMPLEMENT, LETTERS, MATCH, MISMATCH
 from kmatch.engine.workers import SLAB
-from kmatch.engine.workers_kernels import next_item
 from kmatch.jit.kernels import kernel
 
 BLOCK = 64  # rows read at a time

@@ -14,11 +14,11 @@ A diagonal step is preferred to a deletion, and a deletion to an insertion, from
 
 import numpy as np
 
+from kmatch.engine.cpu.hits import next_item
 from kmatch.engine.cpu.vectors import NONE, bits_alike, highest, pointer
 from kmatch.engine.letters import read_view
 from kmatch.engine.types import COMPLEMENT, LETTERS, MATCH, MISMATCH, SKIP_PATTERN, SKIP_TEXT
 from kmatch.engine.workers import SLAB
-from kmatch.engine.workers_kernels import next_item
 from kmatch.jit.kernels import inlined, kernel
 
 NEVER = np.int64(1 << 40)

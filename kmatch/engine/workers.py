@@ -6,14 +6,33 @@ So a thread that comes late finds nothing to do, and one that has finished goes 
 kernel.
 """
 
+import os
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from kmatch.engine.geometry import Text
-from kmatch.threads import pool
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def pool(threads: int, name: str) -> ThreadPoolExecutor:
+    """The pool of so many threads of a name, which all who ask for it share."""
+    return _pool(threads, name, os.getpid())  # a forked child has none of its parent's threads
+
+
+@cache
+def _pool(threads: int, name: str, process: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix=name)
+
 
 SLAB = 2048  # windows or hits to an item of work
 

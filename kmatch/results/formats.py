@@ -16,6 +16,7 @@ import numpy as np
 from kmatch import __version__
 from kmatch.arrays import bounds_of
 from kmatch.engine.types import Texts
+from kmatch.engine.workers import cores, pool
 from kmatch.errors import InputError
 from kmatch.genome import Genomes
 from kmatch.results.batches import Batch, HitBatch, cut_at_origin
@@ -32,7 +33,6 @@ from kmatch.results.lines import (
     words_of,
 )
 from kmatch.results.table import COMPLEMENT, Hits, flanks
-from kmatch.threads import cores, pool
 
 ROWS = 1 << 15  # formatted at a time
 MANY = 1 << 12  # rows of a batch that is formatted beside the search

@@ -20,7 +20,7 @@ from kmatch.engine.cpu.distances import (
     put_number,
     read,
 )
-from kmatch.engine.cpu.hits import give_up, leave, new_slot, new_writer, put
+from kmatch.engine.cpu.hits import give_up, leave, new_slot, new_writer, next_item, put
 from kmatch.engine.cpu.pieces import filter_rows, new_memory
 from kmatch.engine.cpu.recurrence import PAIR, advance
 from kmatch.engine.cpu.vectors import (
@@ -35,7 +35,6 @@ from kmatch.engine.cpu.vectors import (
     store,
 )
 from kmatch.engine.geometry import WORDS
-from kmatch.engine.workers_kernels import next_item
 from kmatch.jit.kernels import inlined, kernel
 
 BLOCK = 64  # columns in a block, whose border and planes stay in the L1 cache

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.engine.cpu.hits import give_up, leave, new_slot, new_writer, put
+from kmatch.engine.cpu.hits import give_up, leave, new_slot, new_writer, next_item, put
 from kmatch.engine.cpu.vectors import (
     ALL_ONES,
     NONE,
@@ -27,7 +27,6 @@ from kmatch.engine.cpu.vectors import (
 )
 from kmatch.engine.geometry import WIDE
 from kmatch.engine.workers import TILE
-from kmatch.engine.workers_kernels import next_item
 from kmatch.jit.kernels import inlined, kernel
 
 KEPT = 3  # bits of a counter in registers, at the most

@@ -1,16 +1,40 @@
-"""Hit codes written to a HitBuffer, of which every thread takes a block at a time."""
+"""What threads take, items of work (see `kmatch.engine.workers`), and what they leave: hit codes in
+a HitBuffer, of which every thread takes a block at a time."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import types
+from numba.extending import intrinsic
 
 from kmatch.engine import codes
 from kmatch.engine.codes import CODES_AT_ONCE, NO_CODE, HitBuffer
 from kmatch.engine.cpu.vectors import pointer
-from kmatch.engine.workers_kernels import fetch_add
 from kmatch.jit.kernels import inlined, kernel
 
 encode = inlined(codes.encode)
+
+
+@intrinsic
+def fetch_add(typingctx, array, index, amount):
+    """Add to array[index] of a flat int64 array atomically; returns the number before."""
+
+    def build(context, builder, signature, arguments):
+        kind = signature.args[0]
+        data = context.make_array(kind)(context, builder, arguments[0]).data
+        offset = context.cast(builder, arguments[1], signature.args[1], types.int64)
+        number = context.cast(builder, arguments[2], signature.args[2], types.int64)
+        address = builder.gep(data, [offset])
+        return builder.atomic_rmw("add", address, number, "monotonic")
+
+    return types.int64(array, index, amount), build
+
+
+@kernel
+def next_item(work):
+    """The next item of work, −1 when none is left."""
+    item = fetch_add(work, 0, 1)
+    return item if item < work[1] else -1
 
 
 class Writer(NamedTuple):

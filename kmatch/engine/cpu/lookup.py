@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arrays import Ints, Longs, Words
-from kmatch.engine.cpu.hits import give_up, leave, new_slot, new_writer, put
+from kmatch.engine.cpu.hits import fetch_add, give_up, leave, new_slot, new_writer, next_item, put
 from kmatch.engine.cpu.tables import MOST_ERRORS, TAG_BITS
 from kmatch.engine.cpu.vectors import (
     NONE,
@@ -35,7 +35,6 @@ from kmatch.engine.cpu.vectors import (
 )
 from kmatch.engine.geometry import WORDS
 from kmatch.engine.workers import SPAN
-from kmatch.engine.workers_kernels import fetch_add, next_item
 from kmatch.jit.kernels import inlined, kernel
 
 # The letters of the window and of the pattern, bit m alone, and m + SHIFT.

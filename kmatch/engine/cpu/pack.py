@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from kmatch.engine.cpu.hits import next_item
 from kmatch.engine.workers import PACK_ROWS
-from kmatch.engine.workers_kernels import next_item
 from kmatch.jit.kernels import kernel
 
 UPPER = 0xDF  # clears the bit that makes a letter lower case

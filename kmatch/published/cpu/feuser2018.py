@@ -10,8 +10,8 @@ count: with k = 1 a letter that β lacks is a primer by itself. Letters are sets
 import numpy as np
 
 from kmatch.arrays import Bytes, Ints
+from kmatch.engine.cpu.hits import next_item
 from kmatch.engine.workers import Workers
-from kmatch.engine.workers_kernels import next_item
 from kmatch.jit.kernels import hosted, kernel
 from kmatch.published.cpu.nakano2012 import fill_diagonally
 

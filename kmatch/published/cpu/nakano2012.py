@@ -10,8 +10,8 @@ computes the anti-diagonal of the cells with i + j = k + 1. Letters are sets of 
 import numpy as np
 
 from kmatch.arrays import Bytes, Ints
+from kmatch.engine.cpu.hits import next_item
 from kmatch.engine.workers import Workers
-from kmatch.engine.workers_kernels import next_item
 from kmatch.jit.entries import Entry
 from kmatch.jit.kernels import hosted, kernel
 

@@ -9,8 +9,8 @@ bases here, and the alphabet Σ is that of the pattern.
 import numpy as np
 
 from kmatch.arrays import Bytes, Ints
+from kmatch.engine.cpu.hits import next_item
 from kmatch.engine.workers import SLAB, Workers, slabs
-from kmatch.engine.workers_kernels import next_item
 from kmatch.jit.kernels import hosted
 
 TOO_FAR = -1
