@@ -285,6 +285,7 @@ def trace(work, view, search, constraints, ends, found, columns):
     differ = np.empty((2 * k + 1) * ((rows + 63) >> 6), np.uint64)
     slab = next_item(work)
     while slab >= 0:
+        # Pointers are taken inside the loop, whose next turn keeps their arrays alive.
         wanted, text = pointer(pattern, 0), pointer(letters, k)
         memory = pointer(reached, 0), pointer(differ, 0)
         for h in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):

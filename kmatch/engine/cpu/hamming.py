@@ -207,6 +207,7 @@ def scan(work, text, query, k, buffer):
     writer = new_writer(buffer, slot, len(query.bounds), k)
     item = next_item(work)
     while item >= 0:
+        # Pointers are taken inside the loop, whose next turn keeps their arrays alive.
         last, found = min(TILE * (item + 1), rows * words), pointer(counts, 0)
         for q in range(len(query.bounds)):
             bounds = query.bounds[q, 0], query.bounds[q, 1], query.bounds[q, 2], query.bounds[q, 3]
