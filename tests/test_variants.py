@@ -167,6 +167,15 @@ def test_hits_that_differ_in_where_their_pam_begins_are_hits_each(tmp_path):
     assert hits.cigar.tolist() == ["2=1I1=1X", "3=1X"]
 
 
+def test_of_insertions_at_one_place_in_two_lines_each_is_searched(tmp_path):
+    letters = "ACGTACGTTTGACCAGGATCCATGCAAGTC"
+    sites = [(11, "G", ["GTT"], ["1|0"]), (12, "A", ["CCA"], ["1|0"])]
+    vcf = write_vcf(tmp_path / "x.vcf", {"1": sites}, ["A"])
+    genome = kmatch.Genome.from_records([("1", letters)])
+    hits = kmatch.hamming(genome, ["TTTGTTAC", "TTTGCCAC"], 0, variants=vcf)
+    assert hits.variants.tolist() == ["1:11:G:GTT", "1:12:A:CCA"]
+
+
 def test_hits_with_variants_are_not_joined_to_others_and_are_no_sam(tmp_path):
     genome = kmatch.Genome.from_records([("1", "ACGTACGTTTGACCAGGATCCATGCAAGTC")])
     vcf = write_vcf(tmp_path / "x.vcf", {"1": [(11, "G", ["T"], ["0|1"])]}, ["A"])

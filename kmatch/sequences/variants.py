@@ -92,7 +92,7 @@ class Block:
 
     def _part_alleles(self) -> None:
         """Let copies whose alleles overlap have the reference in place of either."""
-        met = np.searchsorted(self.reach, self.place[:-1], side="right")  # the first near each
+        met = np.searchsorted(self.reach, self.place[:-1])  # the first that each may touch
         for site in np.flatnonzero(met < np.arange(len(met))).tolist():
             for other in range(met[site], site):
                 some = [range(*self.first[each : each + 2]) for each in (site, other)]
