@@ -83,8 +83,8 @@ class HitBatch(Batch):
     pattern: int32, the pattern's number; distance: int32; minus: uint8, 1 for the strand `-`;
     columns: the alignments; cfd, mit: scores, float64, NaN where undefined; variants: the alleles
     that make a hit, `chrom:pos:ref:alt`, comma separated, empty for hits of the reference; af:
-    float64, the smallest of their frequencies; samples: Carriers of these, empty str for hits of
-    the reference; reference_distance: float64, the reference's there, NaN where it is more than k.
+    float64, the smallest of their frequencies; samples: Carriers of these, None for hits of the
+    reference; reference_distance: float64, the reference's there, NaN where it is more than k.
     They are None where nobody asked for them.
     """
 
@@ -109,22 +109,6 @@ class HitBatch(Batch):
         """The same hits, sorted."""
         size = self.end - self.start
         return self.picked(order_of(self.record, self.start, size, self.minus, self.pattern))
-
-
-@dataclass(eq=False)
-class Carriers:
-    """Samples that may carry alleles; as a str their names, comma separated, which take longer to
-    make, and far more memory.
-
-    names: of all samples; copies: uint8[w], a bit for each copy, of which two in turn are of one.
-    """
-
-    names: Objects
-    copies: Bytes
-
-    def __str__(self) -> str:
-        flags = np.unpackbits(self.copies, count=2 * len(self.names), bitorder="little")
-        return ",".join(self.names[flags.view(np.uint16) != 0].tolist())
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,16 @@
 """Cells of tables, and the lines that they make: words, by number, texts and numbers."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kmatch.arrays import Bools, Bytes, Longs, Objects, bounds_of
+from kmatch.arrays import Bools, Bytes, Longs, Objects, bounds_of, gather
 from kmatch.engine.types import Texts
 from kmatch.jit.entries import entry
 from kmatch.results.batches import Batch
@@ -24,7 +26,11 @@ class Names:
     """Words that many rows share, by number."""
 
     def __init__(self, words: Iterable[str]) -> None:
-        self.words = list(words)
+        self._words = list(words)
+
+    @property
+    def words(self) -> list[str]:
+        return self._words
 
     @cached_property
     def texts(self) -> Texts:
@@ -67,11 +73,53 @@ def words_of(words: Iterable[str]) -> Named:
     return Named(names, np.arange(len(names.words)))
 
 
-def shared(words: Objects) -> Named:
-    """Cells of the same objects, of which many rows share one, as str."""
-    numbers = {word: number for number, word in enumerate(dict.fromkeys(words.tolist()))}
-    which = np.array([*map(numbers.__getitem__, words.tolist())])
-    return Named(Names(map(str, numbers)), which)
+@dataclass(eq=False)
+class Carriers:
+    """Samples that may carry alleles.
+
+    names: of all samples, each behind a comma; copies: uint8[w], a bit for each copy, of which two
+    in turn are of one sample.
+    """
+
+    names: Names
+    copies: Bytes
+
+
+class CarrierNames(Names):
+    """No name, and behind it the names of each of some Carriers, comma separated."""
+
+    def __init__(self, carriers: Sequence[Carriers]) -> None:
+        self._carriers = carriers
+
+    @cached_property
+    def texts(self) -> Texts:
+        if not self._carriers:
+            return Texts(bounds_of([0]), np.zeros(0, np.uint8))
+        begins, letters = self._carriers[0].names.texts
+        copies = np.stack([each.copies for each in self._carriers])
+        count = 2 * (len(begins) - 1)
+        flags = np.unpackbits(copies, axis=1, count=count, bitorder="little").view(np.uint16)
+        row, sample = np.nonzero(flags)
+        first = np.diff(row, prepend=-1) > 0  # has no comma
+        bounds = bounds_of(np.diff(begins)[sample] - first)
+        ends = bounds[np.searchsorted(row, np.arange(-1, len(copies)), side="right")]
+        return Texts(np.append(0, ends), gather(letters, begins[sample] + first, bounds))
+
+    @property
+    def words(self) -> list[str]:
+        ends, letters = self.texts
+        pairs = pairwise(ends.tolist())
+        return [letters[i:j].tobytes().decode("utf-8", "surrogateescape") for i, j in pairs]
+
+
+def shared(objects: Objects, names: Callable[[list[Any]], Names]) -> Named:
+    """Cells of objects, of which many rows have the same one, and most of those of the reference
+    none; names(objects): their Names, for none first."""
+    some = np.flatnonzero(objects.astype(np.bool_))
+    numbers = {each: number for number, each in enumerate(dict.fromkeys(objects[some]), 1)}
+    which = np.zeros(len(objects), np.int64)
+    which[some] = [*map(numbers.__getitem__, objects[some])]
+    return Named(names([*numbers]), which)
 
 
 def same(word: str, batch: Batch) -> Named:

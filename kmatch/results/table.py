@@ -20,7 +20,16 @@ from kmatch.results.batches import (
     sizes_of,
 )
 from kmatch.results.columns import Column, Row, Table, named_row, opened, write_line
-from kmatch.results.lines import Named, Names, Spelt, record_cells, same, shared, words_of
+from kmatch.results.lines import (
+    CarrierNames,
+    Named,
+    Names,
+    Spelt,
+    record_cells,
+    same,
+    shared,
+    words_of,
+)
 from kmatch.sequences.patterns import PatternSet
 from kmatch.sequences.primer_pairs import PROBE, PrimerPairs
 
@@ -173,9 +182,11 @@ class Hits(Placed[HitBatch, Hit]):
     flank_3p = Column(np.object_, lambda batch, hits: hits.once(_flanks, batch)[1])
     cfd = Column(np.float64, lambda batch, _: batch.cfd, "g")
     mit = Column(np.float64, lambda batch, _: batch.mit, "g")
-    variants = Column(np.object_, lambda batch, _: shared(batch.variants))
+    variants = Column(
+        np.object_, lambda batch, _: shared(batch.variants, lambda words: Names(["", *words]))
+    )
     af = Column(np.float64, lambda batch, _: batch.af, "g")
-    samples = Column(np.object_, lambda batch, _: shared(batch.samples))
+    samples = Column(np.object_, lambda batch, _: shared(batch.samples, CarrierNames))
     reference_distance = Column(np.float64, lambda batch, _: batch.reference_distance, ".0f")
 
     # Whether they are in the genome's order; of lines for eyes the characters, and whether

@@ -11,7 +11,6 @@ from kmatch.arrays import (
     Bools,
     Bytes,
     Longs,
-    Objects,
     bounds_of,
     distinct,
     gather,
@@ -23,7 +22,8 @@ from kmatch.engine.ways import try_lookup
 from kmatch.errors import InputError, warn
 from kmatch.genome import Genome, Genomes
 from kmatch.published.registry import ENGINE
-from kmatch.results.batches import Carriers, HitBatch, joined, letters_beside, no_hits
+from kmatch.results.batches import HitBatch, joined, letters_beside, no_hits
+from kmatch.results.lines import Carriers, Names
 from kmatch.results.output import open_output
 from kmatch.search.chunks import NO_LETTERS
 from kmatch.search.haplotypes import Windows, haplotypes_of
@@ -86,7 +86,7 @@ class VariantSearch:
             lengths = dict(zip(genome.names, genome.lengths.tolist(), strict=True))
             reader = VariantReader(source, given, lengths)
             log.write(b"sequence\tstart\tend\tallele\tothers\n")
-            samples = np.array(reader.samples, object)
+            samples = Names(f",{name}" for name in reader.samples)
             most = given.max_haplotypes + 2 * len(reader.samples)
             for block in reader.blocks(self._flank + 2, self._flank + 2 * self._longest + MARGIN):
                 if regions and block.record not in regions:
@@ -188,7 +188,7 @@ class VariantSearch:
             self._searches[kind].engine.united = kind == "united"
         return joined([no_hits(), *self._searches[kind]._find(genome)])
 
-    def _lifted(self, block: Block, windows: Windows, letters: Bytes, samples: Objects) -> HitBatch:
+    def _lifted(self, block: Block, windows: Windows, letters: Bytes, samples: Names) -> HitBatch:
         """The hits of windows that the reference has not, in its coordinates, of record 0; samples:
         the names of all."""
         hits = self._search_in("asked", windows.letters, windows.bounds)
@@ -288,6 +288,6 @@ def _in_order(reference: Iterable[HitBatch], made: Iterator[HitBatch]) -> Iterat
 
 def _of_reference(batch: HitBatch) -> HitBatch:
     """A batch of hits that no allele makes."""
-    none, unknown = np.full(len(batch), "", object), np.full(len(batch), np.nan)
-    distance = batch.distance.astype(np.float64)
-    return replace(batch, variants=none, af=unknown, samples=none, reference_distance=distance)
+    none, nobody = np.full(len(batch), "", object), np.full(len(batch), None)
+    unknown, distance = np.full(len(batch), np.nan), batch.distance.astype(np.float64)
+    return replace(batch, variants=none, af=unknown, samples=nobody, reference_distance=distance)
