@@ -1,8 +1,14 @@
-"""Hits that haplotypes make: those in windows of letters, of which the reference has none there."""
+"""Hits that haplotypes make: those in windows of letters, of which the reference has none there.
+
+A window has one allele, its anchor, in the middle, the other alleles of a haplotype around it, and
+letters enough for every hit that overlaps the anchor. Of such hits those are kept of which the
+anchor is the first allele in the file, so that each is found beside one anchor.
+"""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,32 +17,34 @@ from kmatch.arrays import (
     Bools,
     Bytes,
     Longs,
+    Words,
     bounds_of,
     distinct,
     gather,
+    offsets_in_rows,
     order_of,
-    ranked,
 )
 from kmatch.engine.types import LETTERS
 from kmatch.engine.ways import try_lookup
 from kmatch.errors import InputError, warn
 from kmatch.genome import Genome, Genomes
 from kmatch.published.registry import ENGINE
-from kmatch.results.batches import HitBatch, joined, letters_beside, no_hits
+from kmatch.results.batches import RECORD, HitBatch, joined, letters_beside, no_hits
 from kmatch.results.lines import Carriers, Names
 from kmatch.results.output import open_output
 from kmatch.search.chunks import NO_LETTERS
-from kmatch.search.haplotypes import Windows, haplotypes_of
 from kmatch.search.panel import pattern_distances
 from kmatch.search.query import Query
 from kmatch.search.rules import load_pams
 from kmatch.search.search import Search, begin_search
 from kmatch.sequences.alphabet import encode_text
-from kmatch.sequences.files import check_readable, open_source
+from kmatch.sequences.files import check_readable, label_of, open_source
 from kmatch.sequences.records import Record, Stretch
 from kmatch.sequences.variants import FOREVER, Block, VariantReader, Variants, check_reference
 
-MARGIN = 1 << 9  # letters around sites that are searched with them, which leaves fewer records
+TOGETHER = 1 << 13  # anchors whose haplotypes are searched together
+FULL, NONE = ~np.uint64(0), np.uint64(0)  # words of copies
+LARGE = 1 << 22  # bytes of copies that are looked at together
 
 
 class VariantSearch:
@@ -59,36 +67,90 @@ class VariantSearch:
         check_readable(given.vcf)
         pams = load_pams(query.pam, query.pam_side)
         self._leads = bool(pams) and pams[0].leads
+        # Of hits that differ in their PAM alone a text may have another one.
+        self._unequal = len({*map(len, pams)}) > 1
         self._bulges = query.problem == "edit"
         distances = pattern_distances(query.patterns, query.k)
+        self._most = int(distances.max())
         lengths = query.patterns.lengths + self._bulges * distances
-        self._searches: dict[str, Search[HitBatch]] = {}
+        self._searches: dict[bool, Search[HitBatch]] = {}
         # Windows have too few letters for a trial.
-        tried = try_lookup(len(lengths), int(distances.max()), len(pams), not self._bulges)
+        tried = try_lookup(len(lengths), self._most, len(pams), not self._bulges)
         self._way = "lookup" if tried else None
         self._longest = int(lengths.max()) + max(map(len, pams), default=0)  # letters of a hit
-        self._every_end = query._replace(report="ends") if self._bulges else query
         minima = self._bulges and (query.report or ("ends" if pams else "minima")) == "minima"
+        # Whether the search itself finds all hits of the reference that tell what is closer.
+        self._complete = not (self._bulges or self._unequal or search.regions)
         # Whether an end is a minimum, the letters around it tell.
         self._flank = (3 if minima else 1) * self._longest - 1
 
     def __iter__(self) -> Iterator[HitBatch]:
-        yield from _in_order(map(_of_reference, self._search), self._made())
-
-    def _made(self) -> Iterator[HitBatch]:
-        """Yield the hits that haplotypes make and the reference has not."""
         given, regions, listed = self._given, self._search.regions, 0
-        genome = self._search.genomes.genome(0)
+        reference = map(_of_reference, filter(len, self._search))
+        ahead = next(reference, None)  # of these, behind the last block
+        with open_output(given.dense_groups or os.devnull) as log:
+            log.write(b"sequence\tstart\tend\tallele\tothers\n")
+            for number, block, letters, samples in self._blocks():
+                # What blocks have between them is theirs alone, and no hit goes over it.
+                bounds = number * RECORD + block.part.start + np.array([0, block.reach[-2] + 1])
+                parts = [no_hits()]
+                while ahead is not None:
+                    first, last = np.searchsorted(ahead.record * RECORD + ahead.start, bounds)
+                    yield ahead.picked(slice(first))
+                    parts.append(ahead.picked(slice(first, last)))
+                    if last < len(ahead):
+                        ahead = ahead.picked(slice(last, None))
+                        break
+                    ahead = next(reference, None)
+                beside = joined(parts)
+                made: list[Any] = []
+                low, bounds = _stretches(block, self._longest, len(letters))
+                found, shift = beside, -block.part.start
+                if not self._complete:
+                    found = self._search_in(gather(letters, low, bounds), bounds)
+                    shift = low[found.record]
+                known = self._number(found, found.start + shift, found.end + shift)
+                known = np.append(np.sort(known + found.distance), FOREVER)
+                anchors = self._anchors(block, letters, low, bounds, known)
+                dense = np.zeros(len(block.site), np.bool_)
+                most = given.max_haplotypes + 2 * len(samples.words)
+                around = _haplotypes(block, anchors, self._flank, self._bulges, most, dense)
+                for haplotypes in around:
+                    windows = _Windows(block, haplotypes, letters, self._flank)
+                    made.append(self._lifted(number, block, windows, known, samples))
+                    for line in _dense_lines(block, haplotypes, dense):
+                        log.write(line)
+                        listed += 1
+                # In one place those with fewer alleles come first, then those with earlier ones.
+                commas = [each.count(",") for part in made for each in part.variants]
+                alleles = np.concatenate([np.full(len(beside), -1), np.array(commas, np.int64)])
+                both = joined([beside, *made])
+                size = both.end - both.start
+                order = order_of(both.start, size, both.minus, both.pattern, alleles)
+                both = both.picked(order)
+                yield regions.inside(both) if regions and len(both) else both
+            if ahead is not None:
+                yield ahead
+            yield from reference
+        if listed:
+            warn(
+                f"{label_of(given.vcf)}: {listed:,} alleles have more than "
+                f"{given.max_haplotypes:,} combinations with those around them; they were searched "
+                "alone and with each of these. --dense-groups FILE lists them, and "
+                "--max-haplotypes raises the limit"
+            )
+
+    def _blocks(self) -> Iterator[tuple[int, Block, Bytes, Names]]:
+        """Yield the number of a record, a Block of it, its letters, and the names of all samples,
+        each behind a comma."""
+        genome, regions = self._search.genomes.genome(0), self._search.regions
         records = enumerate(genome.records())
         number, record = -1, Record("", NO_LETTERS)
-        listing = open_output(given.dense_groups or os.devnull)
-        with open_source(given.vcf) as source, listing as log:
+        with open_source(self._given.vcf) as source:
             lengths = dict(zip(genome.names, genome.lengths.tolist(), strict=True))
-            reader = VariantReader(source, given, lengths)
-            log.write(b"sequence\tstart\tend\tallele\tothers\n")
+            reader = VariantReader(source, self._given, lengths)
             samples = Names(f",{name}" for name in reader.samples)
-            most = given.max_haplotypes + 2 * len(reader.samples)
-            for block in reader.blocks(self._flank + 2, self._flank + 2 * self._longest + MARGIN):
+            for block in reader.blocks(self._flank + 2, self._flank + 2 * self._longest):
                 if regions and block.record not in regions:
                     continue
                 while record.name != block.record:
@@ -100,32 +162,13 @@ class VariantSearch:
                         )
                 letters = record.letters[block.part]
                 check_reference(block, letters, source.label)
-                parts = [no_hits()]
-                anchors, dense = self._anchors(block, letters), np.zeros(len(block.site), np.bool_)
-                around = haplotypes_of(block, anchors, self._flank, self._bulges, most, dense)
-                for haplotypes in around:
-                    windows = Windows(block, haplotypes, letters, self._flank)
-                    parts.append(self._lifted(block, windows, letters, samples))
-                    for line in _dense_lines(block, haplotypes, dense):
-                        log.write(line)
-                        listed += 1
-                batch = joined(parts)
-                # In one place those with fewer alleles come first, then those with earlier ones.
-                alleles = () if batch.variants is None else batch.variants
-                commas = np.array([each.count(",") for each in alleles], np.int64)
-                order = order_of(batch.start, batch.end, batch.minus, batch.pattern, commas)
-                names = {number: record.name}
-                batch = replace(batch.picked(order), record=batch.record + number, names=names)
-                yield regions.inside(batch) if regions and len(batch) else batch
-        if listed:
-            warn(
-                f"{source.label}: {listed:,} alleles have more than {given.max_haplotypes:,} "
-                "combinations with those around them; they were searched alone and with each of "
-                "these. --dense-groups FILE lists them, and --max-haplotypes raises the limit"
-            )
+                yield number, block, letters, samples
 
-    def _anchors(self, block: Block, letters: Bytes) -> Longs:
-        """The rows of alleles that a hit of some haplotype may have, int64[n].
+    def _anchors(
+        self, block: Block, letters: Bytes, low: Longs, bounds: Longs, known: Longs
+    ) -> Longs:
+        """The rows of alleles that a hit of some haplotype may have which is closer than those that
+        are known, int64[n]; low, bounds: of the stretches around sites.
 
         One search finds a superset of these hits, in letters that stand for all those that single
         letters of alleles replace: around sites, and around each other allele. Where two of these
@@ -138,22 +181,21 @@ class VariantSearch:
         masks = np.zeros(len(letters), np.uint8)
         np.bitwise_or.at(masks, start, encode_text(made))
         united[start] = LETTERS[masks[start] | encode_text(letters[start])]
-        # Stretches around sites, and windows around the alleles that are no single letters.
-        low = np.maximum(block.place[:-1] - most - MARGIN, 0)
-        high = np.minimum(block.reach[:-1] + most + MARGIN, len(united))
-        apart = low[1:] > high[:-1]
-        low, high = low[np.append(True, apart)], high[np.append(apart, True)]
-        bounds, others = bounds_of(high - low), np.flatnonzero(~single & (block.size + removed > 0))
+        others = np.flatnonzero(~single & (block.size + removed > 0))
         text = gather(united, low, bounds)
         if len(others):
-            windows = Windows(block, others[:, None], united, most - 1)
+            windows = _Windows(block, others[:, None], united, most - 1)
             text = np.concatenate([text, windows.letters])
             bounds = np.concatenate([bounds, windows.bounds[1:] + bounds[-1]])
         # Hits across borders do no harm.
-        hits = self._search_in("united", text, bounds[[0, -1]])
+        hits = self._search_in(text, bounds[[0, -1]], united=True)
         at = self._anchored(hits.minus, hits.start, hits.end - 1)
         row = np.searchsorted(bounds, at, "right") - 1
         begin = np.append(low, np.maximum(block.start[others] - most + 1, 0))[row] - bounds[row]
+        there = self._nearest(known, hits, hits.start + begin, hits.end + begin)
+        some = (hits.distance < there) | (row >= len(low)) | self._unequal
+        closer = np.flatnonzero(some)
+        hits, row, begin = hits.picked(closer), row[closer], begin[closer]
         shift = np.append(0 * low, np.abs(block.size - removed)[others])[row]
         first = begin - shift + np.minimum(hits.start, hits.end - most)
         last = begin + shift + np.maximum(hits.end, hits.start + most)
@@ -169,38 +211,43 @@ class VariantSearch:
         kept[block.first[:-1]] = False  # the reference
         return np.flatnonzero(kept)
 
-    def _search_in(self, kind: str, letters: Bytes, bounds: Longs) -> HitBatch:
+    def _search_in(
+        self, letters: Bytes, bounds: Longs, asked: bool = False, united: bool = False
+    ) -> HitBatch:
         """The hits in records without names, side by side: bounds, int64[n+1].
 
-        kind: `united` letters, in which every end is looked for, `ends` for these too, or `asked`
-        for the hits of the query.
+        asked: whether those of the query, or every end; united: whether letters stand for several.
         """
         if len(bounds) < 2:
             return no_hits()
         stretch = Stretch([""] * (len(bounds) - 1), np.diff(bounds), letters)
         genome = Genome.of_stretches("windows of variants", [stretch])
-        if kind not in self._searches:  # of all blocks, so that tables are made once
+        if asked not in self._searches:  # of all blocks, so that tables are made once
             query, run = self._query, self._search.run
             run = run._replace(cluster=None, algorithm=ENGINE, way=self._way)
-            if kind != "asked":
-                query, run = self._every_end, run._replace(aligned=False)
-            self._searches[kind] = begin_search(query, Genomes(genome), run)
-            self._searches[kind].engine.united = kind == "united"
-        return joined([no_hits(), *self._searches[kind]._find(genome)])
+            if not asked:
+                query, run = query._replace(report="ends"), run._replace(aligned=False)
+            self._searches[asked] = begin_search(query, Genomes(genome), run)
+        self._searches[asked].engine.united = united
+        return joined([no_hits(), *self._searches[asked]._find(genome)])
 
-    def _lifted(self, block: Block, windows: Windows, letters: Bytes, samples: Names) -> HitBatch:
-        """The hits of windows that the reference has not, in its coordinates, of record 0; samples:
-        the names of all."""
-        hits = self._search_in("asked", windows.letters, windows.bounds)
-        low, high, rows = windows.lifted(hits.record, hits.start, hits.end)
+    def _lifted(
+        self, number: int, block: Block, windows: "_Windows", known: Longs, samples: Names
+    ) -> HitBatch:
+        """The hits of windows that are closer than those that are known, in the coordinates of the
+        reference; number: of the record, samples: the names of all, each behind a comma."""
+        hits = self._search_in(windows.letters, windows.bounds, asked=True)
+        low, high = windows.lifted(hits.record, hits.start, hits.end)
         # Inside an insertion a hit is at the letter before it.
         start = np.where(low == high, np.maximum(low - 1, 0), low)
         places = np.column_stack([start, np.maximum(high, start + 1), low, high])
-        own = np.where(rows < 0, FOREVER, rows).min(axis=1) == windows.anchor[hits.record]
-        hits, rows, places = hits.picked(np.flatnonzero(own)), rows[own], places[own]
-        there = self._distances(letters, hits, places)
-        closer = (there < 0) | (hits.distance < there)
-        hits, rows, places = hits.picked(np.flatnonzero(closer)), rows[closer], places[closer]
+        there = self._nearest(known, hits, *places[:, :2].T)
+        closer = np.flatnonzero(hits.distance < there)
+        rows = windows.under(*(each[closer] for each in (hits.record, hits.start, hits.end)))
+        own = np.where(rows < 0, FOREVER, rows).min(axis=1) == windows.anchor[hits.record[closer]]
+        rows, closer = rows[own], closer[own]
+        rows = rows[:, (rows >= 0).any(axis=0)]
+        hits, places, there = hits.picked(closer), places[closer], there[closer]
         # What alleles make is one hit, whatever is around them.
         keys: Any = places, hits.minus, hits.pattern, np.sort(rows, axis=1)
         beside: Any = 0  # beside PAMs of several lengths, hits differ in where these begin
@@ -214,76 +261,58 @@ class VariantSearch:
         copies = windows.carriers(rows[order], *places[order, 2:].T)
         some = copies.any(axis=1)
         order, copies, rows = order[some], copies[some], rows[order[some]]
-        names = {row: block.name(row) for row in distinct(rows.reshape(-1)).tolist()}
+        names = block.names(distinct(rows[rows >= 0]))
         alleles = [[names[each] for each in row if each >= 0] for row in rows.tolist()]
         start, end = places[order, :2].T + block.part.start
         sets = [each.tobytes() for each in copies]
         carriers = {each: Carriers(samples, np.frombuffer(each, np.uint8)) for each in sets}
         return replace(
             hits.picked(order),
-            record=0 * start,
+            record=0 * start + number,
             start=start,
             end=end,
-            names={0: block.record},
+            names={number: block.record},
             variants=np.array([*map(",".join, alleles)], object),
             af=np.where(rows < 0, np.inf, block.af[rows]).min(axis=1, initial=np.inf),
             samples=np.array([carriers[each] for each in sets], object),
-            reference_distance=np.where(there < 0, np.nan, there)[closer][order],
+            reference_distance=np.where(there > self._most, np.nan, there)[order],
         )
 
-    def _distances(self, letters: Bytes, hits: HitBatch, places: Longs) -> Longs:
-        """The smallest distance of the reference's hits whose 3′ ends, beside a PAM before them
-        their 5′ ends, are where those of hits are: int64[n], −1 where there is none within k."""
-        at, behind = self._anchored(hits.minus, *places[:, :2].T), hits.minus != self._leads
-        side, which = ranked(2 * at + behind)
-        at = side // 2
-        low = np.maximum(np.where(side % 2, at, at - self._longest), 0)
-        size = np.minimum(np.where(side % 2, at + self._longest, at), len(letters)) - low
-        bounds = bounds_of(size)
-        found = self._search_in("ends", gather(letters, low, bounds), bounds)
-        ends = self._anchored(found.minus, found.start, found.end) + low[found.record]
-        found = found.picked(np.flatnonzero(ends == at[found.record]))
-        kinds = 2 * len(self._query.patterns)
-        there = found.record * kinds + 2 * found.pattern + found.minus
-        order = order_of(there, found.distance)
-        there, distance = there[order], found.distance[order].astype(np.int64)
-        wanted = which * kinds + 2 * hits.pattern + hits.minus
-        row = np.searchsorted(there, wanted)
-        known = np.append(there, -1)[row] == wanted
-        return np.where(known, np.append(distance, -1)[row], -1)
+    def _nearest(self, known: Longs, hits: HitBatch, start: Longs, end: Longs) -> Longs:
+        """The smallest known distance where hits are, int64[n], and more than any k where there is
+        none; known: numbers and distances together, sorted, FOREVER behind them."""
+        number = self._number(hits, start, end)
+        return known[np.searchsorted(known, number)] - number
+
+    def _number(self, hits: HitBatch, start: Longs, end: Longs) -> Longs:
+        """A number for the place, the pattern and the strand of each hit, int64[n]. Its place is
+        where its 3′ end is, beside a PAM before the pattern its 5′ end."""
+        at, kinds = self._anchored(hits.minus, start, end - 1), 2 * len(self._query.patterns)
+        return (at * kinds + 2 * hits.pattern + hits.minus) * (self._most + 1)
 
     def _anchored(self, minus: Bytes, start: Longs, end: Longs) -> Longs:
         return np.where(minus == self._leads, end, start)
+
+
+def _stretches(block: Block, around: int, end: int) -> tuple[Longs, Longs]:
+    """Where stretches with so many letters around all sites begin, int64[n], and their bounds side
+    by side, int64[n+1]; end: letters of all."""
+    low = np.maximum(block.place[:-1] - around, 0)
+    high = np.minimum(block.reach[:-1] + around, end)
+    apart = low[1:] > high[:-1]
+    low, high = low[np.append(True, apart)], high[np.append(apart, True)]
+    return low, bounds_of(high - low)
 
 
 def _dense_lines(block: Block, haplotypes: Longs, dense: Bools) -> Iterator[bytes]:
     """Yield the line of each dense allele, with all that it was searched with."""
     anchors = haplotypes[:, 0]
     for row in distinct(anchors[dense[anchors]]).tolist():
-        others = distinct(haplotypes[anchors == row, 1:].reshape(-1)).tolist()
-        names = ",".join(block.name(other) for other in others if other >= 0)
+        others = distinct(haplotypes[anchors == row].reshape(-1))
+        names = block.names(others[others >= 0])
         place = (block.part.start + at for at in (block.start[row], block.end[row]))
-        cells = (block.record, *place, block.name(row), names)
+        cells = (block.record, *place, names.pop(row), ",".join(names.values()))
         yield "\t".join(map(str, cells)).encode() + b"\n"
-
-
-def _in_order(reference: Iterable[HitBatch], made: Iterator[HitBatch]) -> Iterator[HitBatch]:
-    """The hits of both, in order; of equal places those of the reference first."""
-    held = no_hits()  # of what is made, as far as it has to wait
-    for batch in filter(len, reference):
-        last = batch.record[-1], batch.start[-1]
-        while not len(held) or (held.record[-1], held.start[-1]) <= last:
-            if (following := next(made, None)) is None:
-                break
-            held = joined([held, following])
-        both = joined([batch, held])
-        size = both.end - both.start
-        order = order_of(both.record, both.start, size, both.minus, both.pattern)
-        done = int(np.flatnonzero(order == len(batch) - 1)[0]) + 1
-        yield both.picked(order[:done])
-        held = both.picked(order[done:])
-    yield held
-    yield from made
 
 
 def _of_reference(batch: HitBatch) -> HitBatch:
@@ -291,3 +320,155 @@ def _of_reference(batch: HitBatch) -> HitBatch:
     none, nobody = np.full(len(batch), "", object), np.full(len(batch), None)
     unknown, distance = np.full(len(batch), np.nan), batch.distance.astype(np.float64)
     return replace(batch, variants=none, af=unknown, samples=nobody, reference_distance=distance)
+
+
+def _haplotypes(
+    block: Block, anchors: Longs, flank: int, before: bool, most: int, dense: Bools
+) -> Iterator[Longs]:
+    """Yield the haplotypes around alleles, int64[n, D]: the row of an anchor, and of alleles beside
+    it, -1 behind these.
+
+    flank: letters on either side that count; before: whether alleles before the anchor do; dense:
+    bool[R], receives which anchors have more haplotypes than `most`.
+    """
+    for first in range(0, len(anchors), TOGETHER):
+        some = anchors[first : first + TOGETHER]
+        found = [*_around(block, some, flank, before, most, dense)]
+        parts = [part[~dense[part[:, 0]]] for part in found]
+        parts += _around(block, some[dense[some]], flank, before, most, None)
+        width, pad = max(part.shape[1] for part in parts), partial(np.pad, constant_values=-1)
+        yield np.concatenate([pad(part, ((0, 0), (0, width - part.shape[1]))) for part in parts])
+
+
+def _around(
+    block: Block, anchors: Longs, flank: int, before: bool, most: int, dense: Bools | None
+) -> Iterator[Longs]:
+    """Yield haplotypes around anchors. Each goes on at one site after another, down from its own
+    and then up from it, with every allele there that some of its copies may have.
+
+    dense: as for `_haplotypes`; None where a copy has one at a time of the alleles that it may be
+    without.
+    """
+    first, site = block.first, block.site[anchors] + (-1 if before else 1)
+    # Copies, and in the second of two planes those that have such an allele.
+    planes = np.array([[FULL], [NONE]] if dense is None else [[FULL]])
+    waiting: list[Any] = [(anchors[:, None], site, block.copies[anchors][:, None] & planes)]
+    while waiting:
+        state = waiting.pop()
+        if len(site := state[1]) > 1 and state[2].nbytes > LARGE:
+            halves = slice(len(site) // 2), slice(len(site) // 2, None)
+            waiting += [tuple(column[half] for column in state) for half in halves]
+            continue
+        rows, site, copies = state
+        own = block.site[rows[:, 0]]
+        # Where alleles have fewer letters than the reference, those from behind come nearer.
+        gap = np.maximum(block.end[rows] - block.start[rows] - block.size[rows], 0) * (rows >= 0)
+        below = block.site[rows] < own[:, None]
+        low = block.start[rows[:, 0]] - flank - (gap * below).sum(axis=1)
+        high = block.end[rows[:, 0]] + flank + (gap * ~below)[:, 1:].sum(axis=1)
+        site = np.where((site < own) & ((site < 0) | (block.reach[site] <= low)), own + 1, site)
+        going = (site < own) | (block.place[site] < high)
+        yield rows[~going]
+        if dense is not None:
+            counts = np.bincount(rows[:, 0] - anchors[0])
+            dense[anchors[0] :][: len(counts)] |= counts > most
+            going &= ~dense[rows[:, 0]]
+        if not going.any():
+            continue
+        rows, site, copies, own, low = (each[going] for each in (rows, site, copies, own, low))
+        near = (site > own) | (block.behind[site] > low)
+        sizes = np.where(near, first[site + 1] - first[site], 1)
+        parent, row = np.repeat(np.arange(len(site)), sizes), offsets_in_rows(bounds_of(sizes))
+        there, taken, rows = first[site[parent]], row > 0, rows[parent]
+        row = np.where(taken, there + row, -1)
+        copies = copies[parent]
+        may = block.copies[np.where(taken, row, there)]
+        copies[:, 0] &= np.where(near[parent, None], may, FULL)
+        if dense is None:
+            free = np.where(taken[:, None], block.copies[there], NONE)
+            copies[:, 0] &= ~(free & copies[:, 1])
+            copies[:, 1] |= free & copies[:, 0]
+        fits = copies[:, 0].any(axis=1)
+        for other in rows.T:
+            fits &= ~(taken & (other >= 0) & block.overlap(row, other))
+        rows = np.column_stack([rows, row]) if taken.any() else rows
+        site = (site + np.where(site < own, -1, 1))[parent]
+        waiting.append((rows[fits], site[fits], copies[fits]))
+
+
+class _Windows:
+    """The letters of haplotypes around their anchors, side by side in `letters`.
+
+    bounds: int64[n+1]; rows: int64[n, D], the alleles of each in order, -1 behind them; anchor,
+    anchor_at: int64[n], one of these, and where it begins in its window.
+    """
+
+    def __init__(self, block: Block, haplotypes: Longs, letters: Bytes, flank: int) -> None:
+        self._block, self.anchor = block, haplotypes[:, 0]
+        order = 2 * block.start + (block.start < block.end)  # an insertion comes first
+        order = np.argsort(np.where(haplotypes < 0, FOREVER, order[haplotypes]), axis=1)
+        self.rows = rows = np.take_along_axis(haplotypes, order, axis=1)
+        missing, own = rows < 0, rows == self.anchor[:, None]
+        size = np.where(missing, 0, block.size[rows])
+        end = np.maximum.accumulate(np.where(missing, 0, block.end[rows]), axis=1)
+        start = np.where(missing, end, block.start[rows])
+        # As many letters before the anchor and behind it, where others are shorter or longer.
+        more = np.cumsum(size - end + start, axis=1)
+        before, through = (more - size + end - start)[own], more[own]
+        begin = np.clip(start[own] - flank + before, 0, start[:, 0])
+        stop = np.clip(end[own] + flank - more[:, -1] + through, end[:, -1], len(letters))
+        # Letters of the record and of an allele by turns; alleles are behind those of the record.
+        self._base = base = int(begin.min())
+        most = int(stop.max()) - base
+        every = np.concatenate([letters[base:][:most], np.frombuffer(block.letters, np.uint8)])
+        begins, sizes = np.empty((2, len(rows), 2 * rows.shape[1] + 1), np.int64)
+        begins[:, 0], begins[:, 2::2] = begin - base, end - base
+        begins[:, 1::2] = bounds_of(block.size)[rows] + most
+        sizes[:, :-1:2], sizes[:, -1], sizes[:, 1::2] = start - base, stop - base, size
+        sizes[:, ::2] -= begins[:, ::2]
+        self._begins, self._ends = begins.reshape(-1), bounds_of(sizes)
+        self.letters = gather(every, self._begins, self._ends)
+        self.bounds = self._ends[:: begins.shape[1]]
+        self._low = self._ends[:-1].reshape(begins.shape)[:, 1::2] - self.bounds[:-1, None]
+        self._high, self.anchor_at = self._low + size, self._low[own]
+
+    def lifted(self, window: Longs, start: Longs, end: Longs) -> Longs:
+        """Where hits begin and end in the reference, int64[2, n]."""
+        letter = self.bounds[window] + np.stack([start, end - 1])
+        part = np.searchsorted(self._ends, letter, side="right") - 1
+        offset = letter - self._ends[part] + [[0], [1]]
+        turn = part % (2 * self.rows.shape[1] + 1)
+        row = self.rows[window, np.minimum(turn // 2, self.rows.shape[1] - 1)]
+        begins, ends = self._block.start[row], self._block.end[row]
+        # What is as long as the reference's letters stands for them, one by one.
+        exact = ends - begins == self._block.size[row]
+        place = np.where(exact, begins + offset, np.stack([begins[0], ends[1]]))
+        found: Longs = np.where(turn % 2, place, self._base + self._begins[part] + offset)
+        return found
+
+    def under(self, window: Longs, start: Longs, end: Longs) -> Longs:
+        """The alleles that hits overlap, int64[n, D], −1 for others."""
+        under = (self._low[window] < end[:, None]) & (self._high[window] > start[:, None])
+        return np.where(under, self.rows[window], -1)
+
+    def carriers(self, rows: Longs, low: Longs, high: Longs) -> Words:
+        """The copies that have the alleles under hits, and no others there, uint64[n, W].
+
+        rows, low, high: of hits, see `under` and `lifted`.
+        """
+        block, first = self._block, self._block.first
+        copies = np.full((len(rows), block.copies.shape[1]), FULL)
+        for row in rows.T:
+            copies &= np.where(row[:, None] >= 0, block.copies[row], FULL)
+        site, stop = np.searchsorted(block.reach, low, "right"), np.searchsorted(block.place, high)
+        while len(some := np.flatnonzero(site < stop)):
+            at = site[some]
+            may = block.copies[first[at]]
+            for offset in range(1, int(np.diff(first)[at].max())):
+                row = np.minimum(first[at] + offset, first[at + 1] - 1)
+                away = (block.start[row] >= high[some]) | (block.end[row] <= low[some])
+                may |= np.where(away[:, None], block.copies[row], NONE)
+            own = (block.site[rows[some]] == at[:, None]) & (rows[some] >= 0)
+            copies[some] &= np.where(own.any(axis=1)[:, None], FULL, may)
+            site += 1
+        return copies

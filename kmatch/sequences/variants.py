@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Words, bounds_of, gather
+from kmatch.arrays import Bytes, Longs, Words, bounds_of, gather
 from kmatch.errors import InputError, checked_count, listed, shown, warn
 from kmatch.sequences.files import Source, StrPath
 
-BLOCK, SITES = 1 << 27, 1 << 17  # bytes of a block's copies, and its sites, about
+# Bytes of a block's copies, its sites, and letters from the first to the last, about.
+BLOCK, SITES, SPAN = 1 << 27, 1 << 17, 1 << 22
 FOREVER = 1 << 62
 _CONTIG = re.compile(rb"##contig=<.*?ID=([^,>]+)(?:.*?length=(\d+))?")
 _FREQUENCIES = re.compile(rb"(?:^|;)AF=([^;]+)")
@@ -107,11 +108,14 @@ class Block:
         same = (start[one] == start[other]) & (end[one] == end[other])
         return same | (start[one] < end[other]) & (start[other] < end[one])
 
-    def name(self, row: int) -> str:
-        """An allele as `chrom:pos:ref:alt`."""
-        site = self.site[row]
-        ref, alt = self.alleles[self.first[site]], self.alleles[row]
-        return f"{self.record}:{self.part.start + self.place[site] + 1}:{_text(ref)}:{_text(alt)}"
+    def names(self, rows: Longs) -> dict[int, str]:
+        """Alleles, by row, as `chrom:pos:ref:alt`."""
+        site, found = self.site[rows], dict[int, str]()
+        places = (self.part.start + self.place[site] + 1).tolist()
+        for row, first, place in zip(rows.tolist(), self.first[site].tolist(), places, strict=True):
+            ref, alt = _text(self.alleles[first]), _text(self.alleles[row])
+            found[row] = f"{self.record}:{place}:{ref}:{alt}"
+        return found
 
 
 class VariantReader:
@@ -182,8 +186,8 @@ class VariantReader:
         last, reach, most = "", 0, min(BLOCK // (2 * self._all.nbytes), SITES)
         for record, site in self._sites():
             _, place, (ref, *_), *_ = site
-            full = len(sites) >= most and place - reach >= apart
-            if sites and (record != last or full):
+            full = bool(sites) and (len(sites) >= most or place - sites[0][1] >= SPAN)
+            if sites and (record != last or (full and place - reach >= apart)):
                 yield Block(last, sites, around)
                 sites, reach = [], 0
             last, reach = record, max(reach, place + len(ref))
