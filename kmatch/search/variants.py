@@ -79,8 +79,7 @@ class VariantSearch:
         self._way = "lookup" if tried else None
         self._longest = int(lengths.max()) + max(map(len, pams), default=0)  # letters of a hit
         minima = self._bulges and (query.report or ("ends" if pams else "minima")) == "minima"
-        # Whether the search itself finds all hits of the reference that tell what is closer.
-        self._complete = not (self._bulges or self._unequal or search.regions)
+        self._gapless = not (self._bulges or self._unequal)
         # Whether an end is a minimum, the letters around it tell.
         self._flank = (3 if minima else 1) * self._longest - 1
 
@@ -106,7 +105,7 @@ class VariantSearch:
                 made: list[Any] = []
                 low, bounds = _stretches(block, self._longest, len(letters))
                 found, shift = beside, -block.part.start
-                if not self._complete:
+                if regions or not self._gapless:  # others than the search's own tell what is closer
                     found = self._search_in(gather(letters, low, bounds), bounds)
                     shift = low[found.record]
                 known = self._number(found, found.start + shift, found.end + shift)
@@ -187,18 +186,21 @@ class VariantSearch:
             windows = _Windows(block, others[:, None], united, most - 1)
             text = np.concatenate([text, windows.letters])
             bounds = np.concatenate([bounds, windows.bounds[1:] + bounds[-1]])
-        # Hits across borders do no harm.
         hits = self._search_in(text, bounds[[0, -1]], united=True)
         at = self._anchored(hits.minus, hits.start, hits.end - 1)
         row = np.searchsorted(bounds, at, "right") - 1
-        begin = np.append(low, np.maximum(block.start[others] - most + 1, 0))[row] - bounds[row]
-        there = self._nearest(known, hits, hits.start + begin, hits.end + begin)
-        some = (hits.distance < there) | (row >= len(low)) | self._unequal
-        closer = np.flatnonzero(some)
-        hits, row, begin = hits.picked(closer), row[closer], begin[closer]
-        shift = np.append(0 * low, np.abs(block.size - removed)[others])[row]
-        first = begin - shift + np.minimum(hits.start, hits.end - most)
-        last = begin + shift + np.maximum(hits.end, hits.start + most)
+        # Hits across borders do no harm.
+        places = np.clip([hits.start, hits.end], bounds[row], bounds[row + 1]) - bounds[row]
+        places += np.append(low, 0 * others)[row]
+        within = np.flatnonzero(row >= len(low))
+        if len(within):
+            places[:, within] = windows.lifted(row[within] - len(low), *places[:, within])[:2]
+        there = self._nearest(known, hits, *places)
+        closer = np.flatnonzero((hits.distance < there) | self._unequal)
+        (start, end), row = places[:, closer], row[closer]
+        shift = np.append(0 * low, np.maximum(removed - block.size, 0)[others])[row]
+        first = np.minimum(start, end - most - shift)
+        last = np.maximum(end, start + most + shift)
         # Other alleles of which two may be in a hit, and what is around them.
         site = distinct(block.site[others])
         near = block.place[site[1:]] - np.maximum.accumulate(block.behind[site])[:-1] <= most
@@ -222,14 +224,15 @@ class VariantSearch:
             return no_hits()
         stretch = Stretch([""] * (len(bounds) - 1), np.diff(bounds), letters)
         genome = Genome.of_stretches("windows of variants", [stretch])
-        if asked not in self._searches:  # of all blocks, so that tables are made once
-            query, run = self._query, self._search.run
-            run = run._replace(cluster=None, algorithm=ENGINE, way=self._way)
-            if not asked:
-                query, run = query._replace(report="ends"), run._replace(aligned=False)
-            self._searches[asked] = begin_search(query, Genomes(genome), run)
-        self._searches[asked].engine.united = united
-        return joined([no_hits(), *self._searches[asked]._find(genome)])
+        run = self._search.run._replace(cluster=None, algorithm=ENGINE, way=self._way)
+        run = run._replace(aligned=asked and run.aligned)
+        kind = asked and not self._gapless  # without gaps all searches have the same tables
+        if kind not in self._searches:
+            query = self._query if asked else self._query._replace(report="ends")
+            self._searches[kind] = begin_search(query, Genomes(genome), run)
+        search = self._searches[kind]
+        search.run, search.engine.united = run, united
+        return joined([no_hits(), *search._find(genome)])
 
     def _lifted(
         self, number: int, block: Block, windows: "_Windows", known: Longs, samples: Names
@@ -237,10 +240,7 @@ class VariantSearch:
         """The hits of windows that are closer than those that are known, in the coordinates of the
         reference; number: of the record, samples: the names of all, each behind a comma."""
         hits = self._search_in(windows.letters, windows.bounds, asked=True)
-        low, high = windows.lifted(hits.record, hits.start, hits.end)
-        # Inside an insertion a hit is at the letter before it.
-        start = np.where(low == high, np.maximum(low - 1, 0), low)
-        places = np.column_stack([start, np.maximum(high, start + 1), low, high])
+        places = windows.lifted(hits.record, hits.start, hits.end).T
         there = self._nearest(known, hits, *places[:, :2].T)
         closer = np.flatnonzero(hits.distance < there)
         rows = windows.under(*(each[closer] for each in (hits.record, hits.start, hits.end)))
@@ -433,7 +433,8 @@ class _Windows:
         self._high, self.anchor_at = self._low + size, self._low[own]
 
     def lifted(self, window: Longs, start: Longs, end: Longs) -> Longs:
-        """Where hits begin and end in the reference, int64[2, n]."""
+        """Where hits begin and end in the reference, twice, int64[4, n]: inside an insertion at
+        the letter before it, and there without a letter."""
         letter = self.bounds[window] + np.stack([start, end - 1])
         part = np.searchsorted(self._ends, letter, side="right") - 1
         offset = letter - self._ends[part] + [[0], [1]]
@@ -443,8 +444,9 @@ class _Windows:
         # What is as long as the reference's letters stands for them, one by one.
         exact = ends - begins == self._block.size[row]
         place = np.where(exact, begins + offset, np.stack([begins[0], ends[1]]))
-        found: Longs = np.where(turn % 2, place, self._base + self._begins[part] + offset)
-        return found
+        low, high = np.where(turn % 2, place, self._base + self._begins[part] + offset)
+        start = np.where(low == high, np.maximum(low - 1, 0), low)
+        return np.stack([start, np.maximum(high, start + 1), low, high])
 
     def under(self, window: Longs, start: Longs, end: Longs) -> Longs:
         """The alleles that hits overlap, int64[n, D], −1 for others."""
@@ -459,16 +461,18 @@ class _Windows:
         block, first = self._block, self._block.first
         copies = np.full((len(rows), block.copies.shape[1]), FULL)
         for row in rows.T:
-            copies &= np.where(row[:, None] >= 0, block.copies[row], FULL)
+            some = np.flatnonzero(row >= 0)
+            copies[some] &= block.copies[row[some]]
         site, stop = np.searchsorted(block.reach, low, "right"), np.searchsorted(block.place, high)
         while len(some := np.flatnonzero(site < stop)):
+            own = (block.site[rows[some]] == site[some, None]) & (rows[some] >= 0)
+            some = some[~own.any(axis=1)]
             at = site[some]
             may = block.copies[first[at]]
-            for offset in range(1, int(np.diff(first)[at].max())):
+            for offset in range(1, int(np.diff(first)[at].max(initial=0))):
                 row = np.minimum(first[at] + offset, first[at + 1] - 1)
                 away = (block.start[row] >= high[some]) | (block.end[row] <= low[some])
                 may |= np.where(away[:, None], block.copies[row], NONE)
-            own = (block.site[rows[some]] == at[:, None]) & (rows[some] >= 0)
-            copies[some] &= np.where(own.any(axis=1)[:, None], FULL, may)
+            copies[some] &= may
             site += 1
         return copies
