@@ -106,12 +106,15 @@ class Engine(ABC):
 
     @abstractmethod
     def start_edit(
-        self, text: Text, query: DifferenceQuery, way: str | None, capacity: int
+        self, text: Text, query: DifferenceQuery, way: str | None, capacity: int, owned: int = 0
     ) -> Scan:
         """Start to look for the anchored ends of each query within its limit.
 
-        way: `filter` or `scan` (see `kmatch.engine.ways`), None to choose. The position of a hit
-        is that of the letter read last; some codes come twice. A query that is read upwards owns
+        way: `filter` or `scan` (see `kmatch.engine.ways`), None to choose; owned: the positions of
+        the chunk, where minima alone are wanted and an engine may leave other ends out, 0 for all
+        ends. The position of a hit is that of the letter read last; some codes come twice. Codes
+        are those of distances up to 2k + 1: ends that are k + 1 more than their distance are not
+        part of a minimum, as D rose before them. A query that is read upwards owns
         the positions halo … halo + 64·words·rows − 1: those before warm up the recurrence, so a
         genome begins with `halo` empty positions. One that is read downwards owns
         0 … 64·words·rows − 1. The halo is at least m + k of every query.

@@ -331,25 +331,27 @@ def _note_minimum(plateau, backward, q, out, many):
 
 
 @kernel
-def feed_plateaus(backward, plateaus, ends, seen, out):
+def feed_plateaus(backward, plateaus, apart, ends, seen, out):
     """Take ends, and write the minima that are certain then to the three rows of `out`, of n + Q
     numbers; returns how many there are.
 
-    backward: uint8[Q]; plateaus: PLATEAU[Q]; ends: (query, coordinate, distance), int64[n] each;
-    seen: see `Plateaus.feed`.
+    backward: uint8[Q]; plateaus: PLATEAU[Q]; apart: see `Plateaus`; ends: (query, coordinate,
+    distance), int64[n] each; seen: see `Plateaus.feed`.
     """
     query, coordinate, distance = ends
     many = 0
     for i in range(len(query)):
         q, at, d = query[i], coordinate[i], distance[i]
-        plateau = plateaus[q]
+        plateau, rose = plateaus[q], d >= apart
+        d -= apart * rose
         beside = plateau.is_open and plateau.last + 1 == at
         if beside and d == plateau.height:
             plateau.last = at
+            plateau.fell &= not rose
             continue
         if plateau.is_open and plateau.fell and not (beside and d < plateau.height):
             many = _note_minimum(plateau, backward, q, out, many)
-        plateau.fell = not (beside and d > plateau.height)
+        plateau.fell = not (rose or (beside and d > plateau.height))
         plateau.is_open, plateau.first, plateau.last, plateau.height = 1, at, at, d
     for q in range(len(plateaus)):
         plateau = plateaus[q]

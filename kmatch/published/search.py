@@ -106,9 +106,9 @@ class Published(Engine):
         return _done(codes)
 
     def start_edit(
-        self, text: Text, query: DifferenceQuery, way: str | None, capacity: int
+        self, text: Text, query: DifferenceQuery, way: str | None, capacity: int, owned: int = 0
     ) -> Scan:
-        coding, codes = Coding(len(query.limits), query.k), [np.zeros(0, np.int64)]
+        coding, codes = Coding(len(query.limits), 2 * query.k + 1), [np.zeros(0, np.int64)]
         reading, masks = query.reading, self._letters(text)
         for backward, letters in enumerate((masks, np.ascontiguousarray(masks[::-1]))):
             numbers = np.flatnonzero((reading.backward == backward) & (query.limits >= 0)).tolist()

@@ -102,7 +102,7 @@ class EditSearch(Search[HitBatch]):
         # Alignments alone say which of several PAMs stands beside a hit.
         self._aligned = run.aligned or self._rules.unequal
         self._at_once = rows_at_once(panel.lengths + reach, self._aligned)
-        self._coding = Coding(len(limits), self._query.k)
+        self._coding = Coding(len(limits), 2 * self._query.k + 1)  # see `Engine.start_edit`
         self._bound = bool(self._rules.pams) or self._rules.bind_alignments  # rules decide of ends
         self._backward = self._query.reading.backward != 0
         self._scanner = Scanner(engine)
@@ -114,7 +114,8 @@ class EditSearch(Search[HitBatch]):
         self._chunking = Chunking(plan, engine, engine.layout.reading_words)
 
     def _scan(self, chunk: PackedChunk, engine: Any, capacity: int) -> Scan:
-        scan: Scan = engine.start_edit(chunk.plain, self._query, self.run.way, capacity)
+        owned = 0 if self._bound or self._now == "ends" else chunk.length
+        scan: Scan = engine.start_edit(chunk.plain, self._query, self.run.way, capacity, owned)
         return scan
 
     def _find(self, genome: Genome) -> Iterable[HitBatch]:
@@ -183,7 +184,7 @@ class EditSearch(Search[HitBatch]):
 
     def _start(self) -> None:
         """Start where no chunk comes before."""
-        self._plateaus = Plateaus(self._query.reading.backward)
+        self._plateaus = Plateaus(self._query.reading.backward, self._query.k + 1)
         # Hits that a later one may precede, and their coordinates; see `chains`.
         self._waiting: tuple[HitBatch, Table] = no_hits(), np.zeros((5, 0), np.int64)
         self._before = NO_LETTERS  # in front of the chunk

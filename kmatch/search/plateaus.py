@@ -18,7 +18,7 @@ _TURNS = np.arange(3)[:, None]  # of a circle: around the middle one is what lie
 PlateauArray = Annotated[NDArray[Any], PLATEAU]
 feed_plateaus = entry(
     "kmatch.engine.trace:feed_plateaus",
-    tuple[Bytes, PlateauArray, Triple, int, Table],
+    tuple[Bytes, PlateauArray, int, Triple, int, Table],
 )
 
 
@@ -27,11 +27,13 @@ class Plateaus:
 
     A plateau is a run of neighbouring ends of one distance. It is a minimum when D is higher, or
     not within k, on both of its sides; its last end in reading direction stands for it, which is
-    the first in the text for a query that reads backward.
+    the first in the text for a query that reads backward. An end whose distance is `apart` too
+    large is on a plateau before which, in reading direction, D is lower.
     """
 
-    def __init__(self, backward: Bytes) -> None:
+    def __init__(self, backward: Bytes, apart: int = FOREVER) -> None:
         self._backward, self._plateaus = backward, np.zeros(len(backward), PLATEAU)
+        self._apart = apart
 
     def feed(self, query: Longs, coordinate: Longs, distance: Longs, seen: int = FOREVER) -> Longs:
         """Take ends, sorted by coordinate; give the minima now certain, in the same form and in any
@@ -40,7 +42,7 @@ class Plateaus:
         query, coordinate, distance: int64[n]; all ends before `seen` have come then.
         """
         found = np.empty((3, len(query) + len(self._backward)), np.int64)
-        search, ends = (self._backward, self._plateaus), (query, coordinate, distance)
+        search, ends = (self._backward, self._plateaus, self._apart), (query, coordinate, distance)
         return found[:, : feed_plateaus(*search, ends, seen, found)]
 
     def undecided(self) -> Longs:

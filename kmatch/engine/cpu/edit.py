@@ -22,8 +22,9 @@ from kmatch.engine.cpu.distances import (
 )
 from kmatch.engine.cpu.hits import give_up, leave, new_slot, new_writer, next_item, put
 from kmatch.engine.cpu.pieces import filter_rows, new_memory
-from kmatch.engine.cpu.recurrence import PAIR, advance
+from kmatch.engine.cpu.recurrence import PAIR, advance, load_pair
 from kmatch.engine.cpu.vectors import (
+    ALL_ONES,
     NONE,
     ONE,
     aligned,
@@ -56,11 +57,13 @@ class Way(NamedTuple):
 
 
 class Tile(NamedTuple):
-    """A tile under a query: its first lane, the rows of a lane, and the number of the query."""
+    """A tile under a query: its first lane, the rows of a lane, the number of the query, and
+    whether minima alone are wanted."""
 
     lane: int
     rows: int
     query: int
+    minima: bool
 
 
 @kernel
@@ -94,30 +97,58 @@ def _alive(state, above, spare, bits, top, bottom):
 
 
 @kernel
-def _emit(state, counter, bits, row, tile, limit, writer):
-    """Write the codes of the lanes that are within k in the column of a text row."""
-    sign = counter + (bits - 1) * WORDS
-    words = nonzero(load(state, sign))
+def _emit(state, lanes, counter, bits, row, tile, above, writer):
+    """Write the codes of lanes, set in the vector at `lanes`, in the column of a text row; above:
+    what a counter is less than the distance."""
+    words = nonzero(load(state, lanes))
     while words != 0:
         word = lowest(words)
         words &= words - 1
-        left = state[sign + word]
+        left = state[lanes + word]
         while left != 0:
             bit = lowest(left)
             left &= left - ONE
             position = (tile.lane + 64 * word + bit) * tile.rows + row
-            distance = limit + 1 + read(state, counter, bits, word, bit)
+            distance = above + read(state, counter, bits, word, bit)
             put(writer, position, tile.query, distance)
 
 
 @kernel
-def _finish(state, counter, bits, border, seen, tile, limit, writer):
-    """Follow the pattern's last row through a block, and write the hits; seen: a Way."""
-    for c in range(seen.columns):
+def _finish(state, counter, bits, border, memory, block, way, tile, limit, writer):
+    """Follow the pattern's last row through a block, (first column, columns), and write the hits.
+
+    memory: of two vectors, the lanes in which D fell when it last changed, kept from block to
+    block, and those whose codes are written. Where minima are wanted, ends are left out that are
+    part of none and whose absence makes no other end look like one: D rose when it last changed,
+    or D comes down from above k and falls on. The next lane, which does not see how D came to the
+    last column, finds its end marked if D rose.
+    """
+    begin, columns = block
+    lanes = memory + WORDS
+    fell, before = load(state, memory), load(state, counter + (bits - 1) * WORDS)
+    passed = fill(NONE)
+    for c in range(columns):
         h = border + PAIR * c
-        sign = add(state, counter, bits, load(state, h), load(state, h + WORDS))
-        if c >= seen.warm and nonzero(sign) != 0:
-            _emit(state, counter, bits, seen.row + seen.step * c, tile, limit, writer)
+        plus, minus = load_pair(state, h)
+        low = add(state, counter, bits, plus, minus)
+        if begin + c >= way.warm:
+            row, ends = way.row + way.step * (begin + c), low
+            if tile.minima:
+                onward = fill(NONE)  # is not known of a block's last column, nor looked at
+                if begin + c > way.warm and c + 1 < columns:
+                    onward = load(state, h + PAIR + WORDS)
+                fell = minus | (fell & ~plus)
+                passed = minus & onward & (passed | ~before)
+                ends = low & fell & ~passed
+                if begin + c == way.columns - 1:
+                    store(state, lanes, low & ~fell)
+                    marked = limit + 1 + writer.factor // 2
+                    _emit(state, lanes, counter, bits, row, tile, marked, writer)
+            if nonzero(ends) != 0:
+                store(state, lanes, ends)
+                _emit(state, lanes, counter, bits, row, tile, limit + 1, writer)
+        before = low
+    store(state, memory, fell)
 
 
 @kernel
@@ -129,12 +160,14 @@ def _search_tile(planes, words, pattern, ends, bits, way, tile, limit, state, of
     Tile; limit: k; state, offsets: memory; writer: Writer, receives the hits. Of arrays but `ends`
     these are pointers: they are handed on with each block, which is short.
     """
-    row, step, warm, columns = way
+    row, step, _, columns = way
     size = bits * WORDS
     border = PAIR * ends[-1]
     carries = border + PAIR * BLOCK
     counters = carries + PAIR * BLOCK
     spare = counters + ends.size * size
+    memory = spare + size
+    store(state, memory, fill(ALL_ONES))
     _clear(state, 0, ends[0])
     put_number(state, counters, bits, ends[0] - limit - 1)
     last = 0  # the lowest group that takes part
@@ -154,8 +187,8 @@ def _search_tile(planes, words, pattern, ends, bits, way, tile, limit, state, of
             if group == ends.size - 1:
                 if low:
                     copy(state, spare, counter, bits)
-                    seen = Way(row + step * begin, step, warm - begin, many)
-                    _finish(state, counter, bits, border, seen, tile, limit, writer)
+                    block = memory, (begin, many), way, tile, limit, writer
+                    _finish(state, counter, bits, border, *block)
                 break
             if group == last:
                 if not low:
@@ -173,8 +206,8 @@ def _search_tile(planes, words, pattern, ends, bits, way, tile, limit, state, of
 
 
 @inlined
-def _search_rows(text, reading, query, rows, limit, writer):
-    """Search rows first … last−1, (first, last), of all tiles for one query."""
+def _search_rows(text, reading, query, rows, limit, minima, writer):
+    """Search rows first … last−1, (first, last), of all tiles for one query; minima: see Tile."""
     _, words, lane_rows, plane_words = text
     letters, begins, backward, _ = reading
     halo = plane_words // words - lane_rows
@@ -186,10 +219,10 @@ def _search_rows(text, reading, query, rows, limit, writer):
     else:
         way = Way(first + halo - warm, 1, warm, warm + last - first)
     ends, bits = groups(len(pattern), limit), counter_bits(len(pattern), limit)
-    state = aligned(PAIR * (len(pattern) + 2 * BLOCK) + (ends.size + 1) * bits * WORDS)
+    state = aligned(PAIR * (len(pattern) + 2 * BLOCK) + (ends.size + 1) * bits * WORDS + PAIR)
     offsets = np.empty(BLOCK, np.int64)
     for number in range(words // WORDS):
-        tile = Tile(64 * WORDS * number, lane_rows, query)
+        tile = Tile(64 * WORDS * number, lane_rows, query, minima)
         memory = pointer(state, 0), pointer(offsets, 0), writer
         given = pointer(pattern, 0), ends, bits, way, tile, limit, *memory
         _search_tile(pointer(text.planes, 0), words, *given)
@@ -197,29 +230,35 @@ def _search_rows(text, reading, query, rows, limit, writer):
 
 
 @kernel
-def scan_edit(work, text, search, budgets, parts, buffer):
+def scan_edit(work, text, search, owned, budgets, parts, buffer):
     """Find every anchored end of each query within its limit.
 
-    work: parts × queries; text: Text, words a multiple of WORDS; search: DifferenceQuery; budgets:
+    work: parts × queries; text: Text, words a multiple of WORDS; search: DifferenceQuery; owned:
+    the positions of the chunk, where its minima alone are wanted, 0 for all ends; budgets:
     int64[Q], the most survivors of the whole chunk with which a filter pays, 0 to scan at once;
     parts: see `stretches`; buffer: HitBuffer, receives the codes, some of them twice where there is
     a filter. See `Engine.start_edit` for the positions that a query owns.
     """
     rows, queries = text.rows, len(search.limits)
     slot = new_slot()
-    writer = new_writer(buffer, slot, queries, search.k)
+    writer = new_writer(buffer, slot, queries, 2 * search.k + 1)
     memory = new_memory(search.reach)
+    edge = (owned - 1) % rows + 1  # rows of a lane in which the chunk's own positions end
     item = next_item(work)
     while item >= 0:
         part, query = item // queries, item % queries
-        here, filtered = (rows * part // parts, rows * (part + 1) // parts), False
+        first, last, filtered = rows * part // parts, rows * (part + 1) // parts, False
         limit = search.limits[query]
         if budgets[query] > 0:
             # A lone hit has k + 1 survivors at the most.
-            most = limit + 1 + budgets[query] * (here[1] - here[0]) // rows
-            filtered = filter_rows(text, here, search, query, most, memory, writer)
+            most = limit + 1 + budgets[query] * (last - first) // rows
+            filtered = filter_rows(text, (first, last), search, query, most, memory, writer)
         if not filtered:
-            _search_rows(text, search.reading, query, here, limit, writer)
+            minima = owned > 0 and budgets[query] == 0  # a filter has left ends of any kind
+            cut = edge if minima and first < edge < last else first
+            for here in ((first, cut), (cut, last)):
+                if here[0] < here[1]:
+                    _search_rows(text, search.reading, query, here, limit, minima, writer)
         give_up(work, writer)
         item = next_item(work)
     leave(buffer, slot)

@@ -14,7 +14,7 @@ from kmatch.engine.engine import Engine, Scan, UnderWay
 from kmatch.engine.geometry import CACHE_LINE, LANES_PER_WORD, SPARE, Layout, Text
 from kmatch.engine.queries import DifferenceQuery, QueryArrays
 from kmatch.engine.types import Pams, Starts, View
-from kmatch.engine.workers import Kernel, spans, stretches, tiles
+from kmatch.engine.workers import Kernel, pool, spans, stretches, tiles
 from kmatch.jit.entries import entry
 
 scan = entry("kmatch.engine.cpu.hamming:scan", tuple[Longs, Text, QueryArrays, int, HitBuffer])
@@ -23,12 +23,13 @@ scan_lookup = entry(
     tuple[Longs, View, Pams, Longs, Table, Seeds, Longs, HitBuffer],
 )
 scan_edit = entry(
-    "kmatch.engine.cpu.edit:scan_edit", tuple[Longs, Text, DifferenceQuery, Longs, int, HitBuffer]
+    "kmatch.engine.cpu.edit:scan_edit",
+    tuple[Longs, Text, DifferenceQuery, int, Longs, int, HitBuffer],
 )
 
 LAYOUT = Layout()
 
-CAPACITY = 1 << 20  # hit codes of a chunk: 8 MB, and as much again to sort them
+CAPACITY = 1 << 22  # hit codes of a chunk: 32 MB, and as much again to sort them
 
 ASKED = 4  # survivors of a filter for a position where it is asked for
 
@@ -79,7 +80,7 @@ class CpuEngine(Engine):
         return self._start(scan_lookup, spans(view.shown), capacity, *arguments, left=left)
 
     def start_edit(
-        self, text: Text, query: DifferenceQuery, way: str | None, capacity: int
+        self, text: Text, query: DifferenceQuery, way: str | None, capacity: int, owned: int = 0
     ) -> Scan:
         queries = len(query.limits)
         parts = stretches(queries, query.reach, text.rows, self.threads)
@@ -91,7 +92,7 @@ class CpuEngine(Engine):
             pays = ways.filter_pays(query.lengths, query.limits)
             budgets[pays] = ways.most_survivors(positions)
         items, united = parts * queries, self._united(text, query.reading.masks)
-        return self._start(scan_edit, items, capacity, united, query, budgets, parts)
+        return self._start(scan_edit, items, capacity, united, query, owned, budgets, parts)
 
     def extend_primers(
         self,
@@ -127,4 +128,6 @@ class CpuEngine(Engine):
             codes = buffer.codes[: min(taken, len(buffer.codes) // block * block)]
             return found_in(codes, lost, (begun or items) / items)
 
+        if len(job.shares) > 1:  # a thread of them sorts too, while the caller reports other chunks
+            found = pool(self.threads, "kmatch").submit(found).result
         return UnderWay(found, job.stop)

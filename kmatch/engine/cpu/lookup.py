@@ -377,7 +377,8 @@ def scan_lookup(work, view, pams, sizes, strands, seeds, left, buffer):
     halo = view.text.plane_words // view.text.words - view.text.rows
     patterns, shown = len(seeds.low), view.shown
     slot = new_slot()
-    writer = new_writer(buffer, slot, len(strands) * patterns, seeds.k)
+    most = seeds.k if seeds.gapless else 2 * seeds.k + 1  # see `Engine.start_edit`
+    writer = new_writer(buffer, slot, len(strands) * patterns, most)
     bits = np.empty((8, (SPAN + 2 * MARGIN) // 64 + 1), np.uint64)
     hot = np.empty(MOST_WINDOWS, np.uint64)
     used = ~NONE >> np.uint64(64 - (seeds.gapless or max(seeds.lengths) + seeds.k))

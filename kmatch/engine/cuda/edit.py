@@ -94,7 +94,7 @@ class Search:
         reading, part = query.reading, np.array(numbers)
         length, limit = np.diff(reading.begins)[part], query.limits[part]
         warm = length + limit
-        self._gpu, self._coding = gpu, (len(query.limits), query.k + 1)
+        self._gpu, self._coding = gpu, (len(query.limits), 2 * (query.k + 1))
         self._queries, self._warm = len(part), int(warm.max())
         self._rows, self._strips = strips_of(int(length[0]))  # of a strip, and of a pattern
         rows = self._rows * self._strips

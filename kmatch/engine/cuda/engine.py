@@ -102,9 +102,9 @@ class CudaEngine(Engine):
         return self._start(start)
 
     def start_edit(
-        self, text: Text, query: DifferenceQuery, way: str | None, capacity: int
+        self, text: Text, query: DifferenceQuery, way: str | None, capacity: int, owned: int = 0
     ) -> Scan:
-        """See `Engine.start_edit`; a GPU always scans."""
+        """See `Engine.start_edit`; a GPU always scans, and leaves no end out."""
         from kmatch.engine.cuda.edit import scan, upload
 
         def start(gpu: Gpu) -> UnderWay[Any]:
