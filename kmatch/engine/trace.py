@@ -17,7 +17,17 @@ import numpy as np
 from kmatch.engine.cpu.hits import next_item
 from kmatch.engine.cpu.vectors import NONE, bits_alike, highest, pointer
 from kmatch.engine.letters import read_view
-from kmatch.engine.types import COMPLEMENT, LETTERS, MATCH, MISMATCH, SKIP_PATTERN, SKIP_TEXT
+from kmatch.engine.types import (
+    COLUMN_BITS,
+    COMPLEMENT,
+    KIND_BITS,
+    KINDS,
+    LETTERS,
+    MATCH,
+    MISMATCH,
+    SKIP_PATTERN,
+    SKIP_TEXT,
+)
 from kmatch.engine.workers import SLAB
 from kmatch.jit.kernels import inlined, kernel
 
@@ -69,6 +79,26 @@ def _put(out, to, column, item):
 
 
 @inlined
+def _differ(ops, to, marks, number, column, kind):
+    """Write the step of a difference, and note it by its number; kind: which of KINDS."""
+    _put(ops, to, column, KINDS[kind])
+    marks[number] = column << KIND_BITS | kind
+
+
+@inlined
+def _packed(marks, many, count, wide, leads):
+    """An alignment of `count` columns, and `wide` letters beside it, as a number (see KINDS);
+    marks: its differences, so many from the anchor on."""
+    code = 0
+    for i in range(many):
+        mark = marks[many - 1 - i if leads else i]
+        column, kind = mark >> KIND_BITS, mark & ((1 << KIND_BITS) - 1)
+        column = wide + column if leads else count - 1 - column
+        code = (code << COLUMN_BITS | column) << KIND_BITS | kind
+    return code << COLUMN_BITS | (count + wide)
+
+
+@inlined
 def _descend(words, at, row):
     """The row behind the last one before `row` whose bit is set from words[at] on, 0 for none."""
     while row > 0:
@@ -102,20 +132,22 @@ def _fill_reached(pattern, m, text, shown, distance, memory):
 
 
 @kernel
-def _walk_freely(pattern, m, text, shown, distance, memory, ops, to):
+def _walk_freely(pattern, m, text, shown, distance, memory, ops, to, marks):
     """Write the steps of the best alignment from its anchor on; returns (text letters, columns).
 
     pattern, text: pointers to m and to `shown` masks, from the anchor on, and others behind them,
     and before the text; memory: pointers to int64 and uint64; ops, to: see `_put`, with matches
-    everywhere.
+    everywhere; marks: a pointer, see `_differ`.
     """
     differ = 0 if shown >= m else m
     for i in range(min(m, shown)):
         differ += pattern[i] & text[i] == 0
     if differ == distance:  # nothing is to be gained by gaps
+        differ = 0
         for i in range(m):
             if pattern[i] & text[i] == 0:
-                _put(ops, to, i, MISMATCH)
+                _differ(ops, to, marks, differ, i, 1)
+                differ += 1
         return m, m
     _fill_reached(pattern, m, text, shown, distance, memory)
     reached = memory[0]
@@ -129,13 +161,13 @@ def _walk_freely(pattern, m, text, shown, distance, memory, ops, to):
             break
         rest, beside = m - i, e * (2 * distance + 1) + distance + at - i
         if at < shown and reached[beside] >= rest - 1:
-            _put(ops, to, column, MISMATCH)
+            _differ(ops, to, marks, distance - 1 - e, column, 1)
             i, at = i + 1, at + 1
         elif at < shown and reached[beside + 1] >= rest:
-            _put(ops, to, column, SKIP_TEXT)
+            _differ(ops, to, marks, distance - 1 - e, column, 3)
             at += 1
         elif reached[beside - 1] >= rest - 1:
-            _put(ops, to, column, SKIP_PATTERN)
+            _differ(ops, to, marks, distance - 1 - e, column, 2)
             i += 1
         else:
             break
@@ -267,13 +299,14 @@ def keep_ends(work, view, search, constraints, ends):
 def trace(work, view, search, constraints, ends, found, columns):
     """Find where the hit of each of some Ends starts and ends, and write alignments if asked for.
 
-    found: (start, end, size) int64[n], filled here, size being the number of columns; columns:
-    (bounds int64[n+1], ops, text), uint8: what is between two bounds is filled with one alignment
-    and its text, from the anchor on, be that at the first bound or at the second; empty bounds ask
-    for none. Other arguments as for `keep_ends`.
+    found: (start, end, size, edits) int64[n], filled here, size being the number of columns, edits
+    the alignment as a number (see KINDS), empty where k does not alone bound it; columns: (bounds
+    int64[n+1], ops, text), uint8: what is between two bounds is filled with one alignment and its
+    text, from the anchor on, be that at the first bound or at the second; empty bounds ask for
+    none. Other arguments as for `keep_ends`.
     """
     positions, queries, distances, limits = ends
-    starts, stops, sizes = found
+    starts, stops, sizes, edits = found
     bounds, ops, out = columns
     begins, backward = search.reading.begins, search.reading.backward
     rows, k, leads, aligned = longest(begins), search.k, constraints.leads, len(bounds) > 0
@@ -281,13 +314,13 @@ def trace(work, view, search, constraints, ends, found, columns):
     beside, pattern = np.empty(constraints.pams.shape[2], np.uint8), np.empty(rows + 64, np.uint8)
     spare = np.empty((rows + 1 if bound else 0, states), np.int64)
     letters, steps = np.empty(rows + 2 * k + 64, np.uint8), np.empty(2 * rows + k, np.uint8)
-    reached = np.empty(k * (2 * k + 1), np.int64)
+    reached, marks = np.empty(k * (2 * k + 1), np.int64), np.empty(k, np.int64)
     differ = np.empty((2 * k + 1) * ((rows + 63) >> 6), np.uint64)
     slab = next_item(work)
     while slab >= 0:
         # Pointers are taken inside the loop, whose next turn keeps their arrays alive.
         wanted, text = pointer(pattern, 0), pointer(letters, k)
-        memory = pointer(reached, 0), pointer(differ, 0)
+        memory, noted = (pointer(reached, 0), pointer(differ, 0)), pointer(marks, 0)
         for h in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
             query, position, distance = queries[h], positions[h], distances[h]
             step, minus = 1 if backward[query] else -1, constraints.minus[query]
@@ -311,9 +344,12 @@ def trace(work, view, search, constraints, ends, found, columns):
                 _fill_spare(constraints, *within, distance, spare)
                 used, count = _walk_within(constraints, *within, spare, here, to)
             elif distance > 0:
-                used, count = _walk_freely(wanted, m, text, shown, distance, memory, here, to)
+                given = wanted, m, text, shown, distance, memory, here, to, noted
+                used, count = _walk_freely(*given)
             first, last = position - step * wide, position + step * (used - 1)
             starts[h], stops[h], sizes[h] = min(first, last), max(first, last) + 1, count + wide
+            if len(edits) > 0:
+                edits[h] = _packed(noted, distance, count, wide, leads)
             if aligned:
                 for i in range(used):
                     _put(out, to, i, READ_AS[minus, text[i]])

@@ -13,6 +13,11 @@ LETTERS[[0, 1, 2, 4, 8]] = np.frombuffer(b"NACGT", np.uint8)
 COMPLEMENT = np.array([0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15], np.uint8)
 MATCH, MISMATCH = np.uint8(ord("=")), np.uint8(ord("X"))
 SKIP_TEXT, SKIP_PATTERN = np.uint8(ord("D")), np.uint8(ord("I"))
+# An alignment in an int64: its columns in the lowest bits, then each difference, the first one
+# lowest, a column and above 0 which of KINDS.
+KINDS = np.array([MATCH, MISMATCH, SKIP_PATTERN, SKIP_TEXT])
+COLUMN_BITS, KIND_BITS, MOST_EDITS = 7, 2, 6
+NUMBER, CIGAR = -1, -2  # of cells in lines: what kernels write out of an int64
 
 
 class Ends(NamedTuple):

@@ -81,7 +81,8 @@ class HitBatch(Batch):
     common, as beside PAMs of several lengths, by their anchors.
 
     pattern: int32, the pattern's number; distance: int32; minus: uint8, 1 for the strand `-`;
-    columns: the alignments; cfd, mit: scores, float64, NaN where undefined; variants: the alleles
+    columns: the alignments; edits: int64, the same as numbers (see KINDS), of searches that make no
+    columns where they fit; cfd, mit: scores, float64, NaN where undefined; variants: the alleles
     that make a hit, `chrom:pos:ref:alt`, comma separated, empty for hits of the reference; af:
     float64, the smallest of their frequencies; samples: Carriers of these, None for hits of the
     reference; reference_distance: float64, the reference's there, NaN where it is more than k.
@@ -92,6 +93,7 @@ class HitBatch(Batch):
     distance: Ints
     minus: Bytes
     columns: Columns | None = None
+    edits: Longs | None = None
     cfd: Floats | None = None
     mit: Floats | None = None
     variants: Objects | None = None
@@ -198,7 +200,13 @@ class PrimerBatch(Batch):
         return melting_temperatures(self.codes, self.codes, self.start, self.end)
 
 
-def hit_batch(spans: Spans, intervals: Any, kinds: Any, columns: Columns | None) -> HitBatch:
+def hit_batch(
+    spans: Spans,
+    intervals: Any,
+    kinds: Any,
+    columns: Columns | None,
+    edits: Longs | None = None,
+) -> HitBatch:
     """A HitBatch of hits in a chunk; spans: its Spans, and records count from the first of them.
 
     intervals: (record, start, end), kinds: (pattern, distance, minus), as HitBatch has them.
@@ -206,7 +214,8 @@ def hit_batch(spans: Spans, intervals: Any, kinds: Any, columns: Columns | None)
     (record, start, end), (pattern, distance, minus) = intervals, kinds
     some = record[np.flatnonzero(np.diff(record, prepend=-1))].tolist()
     names = {spans.first + number: spans.names[number] for number in some}
-    return HitBatch(spans.first + record, start, end, names, pattern, distance, minus, columns)
+    place = spans.first + record, start, end, names
+    return HitBatch(*place, pattern, distance, minus, columns, edits)
 
 
 def no_hits() -> HitBatch:

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmatch.arrays import Longs, bounds_of, ranked
+from kmatch.engine.workers import cores, pool
 from kmatch.errors import InputError, OutputError, counted, needed, shown
 from kmatch.results.batches import Batch, SomeBatch, taken
-from kmatch.results.lines import Cells, Named, Names, Spelt, number_word, words_in
+from kmatch.results.lines import Cells, Edits, Named, Names, Spelt, number_word, words_in
 
 if TYPE_CHECKING:
     from kmatch.results.annotation import Annotation
@@ -66,7 +67,7 @@ class Column(Generic[Kind]):
         if self.name not in table.columns:
             raise AttributeError(f"{type(table).__name__} has no column {self.name!r}")
         if self.aligned:
-            table.align()
+            table.align(self.name)
         values = vars(table)[self.name] = self.values(table.batches, table)
         table.check()
         return values
@@ -74,8 +75,9 @@ class Column(Generic[Kind]):
     def values(self, batches: Iterable[Batch], table: Any) -> NDArray[Any]:
         """Its values in the rows of batches."""
         cells = [self.cells(batch, table) for batch in batches if len(batch)]
-        if spelt := [each for each in cells if isinstance(each, Spelt)]:
-            return np.concatenate(list(map(words_in, spelt)))
+        if spelt := [each for each in cells if isinstance(each, Spelt | Edits)]:
+            threads = pool(table.threads or cores(), "kmatch lines")
+            return np.concatenate(list(threads.map(words_in, spelt)))
         parts = [
             np.array(each.names.words, self.kind)[each.which] if isinstance(each, Named) else each
             for each in cells
@@ -166,8 +168,8 @@ class Table(Generic[SomeBatch, Row]):
         columns = self.columns
         return any(columns[name].aligned for name in self.tsv)
 
-    def align(self) -> None:
-        """Have the alignments of rows made."""
+    def align(self, column: str = "") -> None:
+        """Have the alignments of rows made, for a column if that needs them."""
 
     def check(self) -> None:
         """Warn, behind the last row, of an annotation that knows none of the records."""

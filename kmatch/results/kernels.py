@@ -2,9 +2,11 @@
 
 import numpy as np
 
+from kmatch.engine.types import CIGAR, COLUMN_BITS, KIND_BITS, KINDS, MATCH
 from kmatch.jit.kernels import inlined, kernel
 
 NEWLINE = ord("\n")
+COLUMN, KIND, EDIT = ((1 << bits) - 1 for bits in (COLUMN_BITS, KIND_BITS, COLUMN_BITS + KIND_BITS))
 TEN, ZERO = np.uint64(10), np.uint64(ord("0"))
 PAM = 3  # letters
 CODE = 7  # bits of an ASCII letter in which A, C, G, T and - differ
@@ -34,17 +36,39 @@ def put_text(out, at, letters, first, last):
     return at
 
 
+@inlined
+def put_run(out, at, length, letter):
+    """Write a run of a CIGAR; returns where it ends."""
+    at = put_number(out, at, length)
+    out[at] = letter
+    return at + 1
+
+
 @kernel
 def put_runs(out, at, ops, first, last):
     """Write alignment columns as a CIGAR: the length of each run, then its letter."""
     begin = first
     for i in range(first, last):
         if i + 1 == last or ops[i + 1] != ops[i]:
-            at = put_number(out, at, i + 1 - begin)
-            out[at] = ops[i]
-            at += 1
+            at = put_run(out, at, i + 1 - begin, ops[i])
             begin = i + 1
     return at
+
+
+@kernel
+def put_edits(out, at, edits):
+    """Write an alignment that is a number (see KINDS) as a CIGAR."""
+    size, rest, done = edits & COLUMN, edits >> COLUMN_BITS, 0
+    while rest > 0:
+        edit, run = rest & EDIT, 0
+        if edit >> KIND_BITS > done:
+            at = put_run(out, at, (edit >> KIND_BITS) - done, MATCH)
+        while rest & EDIT == edit + (run << KIND_BITS):  # the same in the next column
+            rest >>= COLUMN_BITS + KIND_BITS
+            run += 1
+        at = put_run(out, at, run, KINDS[edit & KIND])
+        done = (edit >> KIND_BITS) + run
+    return put_run(out, at, size - done, MATCH) if size > done else at
 
 
 @kernel
@@ -52,8 +76,9 @@ def fill_lines(is_runs, begins, values, ends, letters, out):
     """Fill `out`, uint8, with n lines of F cells each and return the bytes written.
 
     values: int64[F·n], those of one cell of all lines side by side: numbers where begins[f] is
-    negative, else which of the texts from number begins[f] on, whose letters are alignment columns
-    where is_runs[f]. Text i is letters[ends[i] … ends[i+1]−1], and text f < F stands before cell f.
+    NUMBER, alignments (see KINDS) where it is CIGAR, else which of the texts from number begins[f]
+    on, whose letters are alignment columns where is_runs[f]. Text i is letters[ends[i] …
+    ends[i+1]−1], and text f < F stands before cell f.
     """
     cells, at = len(begins), 0
     rows = len(values) // cells
@@ -62,7 +87,7 @@ def fill_lines(is_runs, begins, values, ends, letters, out):
             at = put_text(out, at, letters, ends[cell], ends[cell + 1])
             value, text = values[cell * rows + row], begins[cell]
             if text < 0:
-                at = put_number(out, at, value)
+                at = put_edits(out, at, value) if text == CIGAR else put_number(out, at, value)
                 continue
             text += value
             if is_runs[cell]:

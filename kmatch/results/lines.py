@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmatch.arrays import Bools, Bytes, Longs, Objects, bounds_of, gather
-from kmatch.engine.types import Texts
+from kmatch.engine.types import CIGAR, MOST_EDITS, NUMBER, Texts
 from kmatch.jit.entries import entry
 from kmatch.results.batches import Batch
 
@@ -19,7 +19,7 @@ fill_lines = entry(
     "kmatch.results.kernels:fill_lines", tuple[Bools, Longs, Longs, Longs, Bytes, Bytes]
 )
 
-DIGITS = 20  # the most that an int64 takes
+WIDEST = {NUMBER: 20, CIGAR: 4 * (2 * MOST_EDITS + 1)}  # characters of an int64, of Edits
 
 
 class Names:
@@ -63,7 +63,13 @@ class Spelt(NamedTuple):
     runs: bool = False
 
 
-Cells = Named | Spelt | NDArray[Any]  # an array of numbers
+class Edits(NamedTuple):
+    """Cells with the CIGAR of an alignment each, as numbers (see KINDS), int64[n]."""
+
+    numbers: Longs
+
+
+Cells = Named | Spelt | Edits | NDArray[Any]  # an array of numbers
 Fields = Sequence[tuple[str, Cells]]  # what stands before each cell of a line, and the cells
 
 
@@ -146,9 +152,9 @@ def lines_of(fields: Fields) -> memoryview:
     for _, cells in fields:
         is_runs.append(isinstance(cells, Spelt) and cells.runs)
         if not isinstance(cells, Named | Spelt):
-            begins.append(-1)
-            values.append(cells)
-            size += DIGITS * len(cells)
+            begins.append(CIGAR if isinstance(cells, Edits) else NUMBER)
+            values.append(cells.numbers if isinstance(cells, Edits) else cells)
+            size += WIDEST[begins[-1]] * len(values[-1])
             continue
         if isinstance(cells, Spelt):
             text, which = cells.texts, np.arange(len(cells.texts.ends) - 1)
@@ -173,6 +179,6 @@ def lines_of(fields: Fields) -> memoryview:
     return memoryview(out.data)[:written]
 
 
-def words_in(texts: Spelt) -> NDArray[Any]:
+def words_in(cells: Spelt | Edits) -> NDArray[Any]:
     """The word of each cell, object[n]."""
-    return np.array(str(lines_of([("", texts)]), "ascii").split("\n")[:-1], object)
+    return np.array(str(lines_of([("", cells)]), "ascii").split("\n")[:-1], object)

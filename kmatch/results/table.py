@@ -22,6 +22,7 @@ from kmatch.results.batches import (
 from kmatch.results.columns import Column, Row, Table, named_row, opened, write_line
 from kmatch.results.lines import (
     CarrierNames,
+    Edits,
     Named,
     Names,
     Spelt,
@@ -110,6 +111,10 @@ def _flanks(batch: HitBatch, hits: "Hits") -> list[Named]:
     return [words_of(word.replace("U", "T") for word in each) for each in (before, behind)]
 
 
+def _cigars(batch: HitBatch) -> Spelt | Edits:
+    return Spelt(batch.aligned.ops, runs=True) if batch.edits is None else Edits(batch.edits)
+
+
 def _beside(batch: HitBatch, hits: "Hits") -> Longs:
     return letters_beside(batch.aligned, hits.patterns.lengths[batch.pattern])
 
@@ -167,7 +172,7 @@ class Hits(Placed[HitBatch, Hit]):
         np.int64, lambda batch, hits: scores(batch.distance, hits.patterns.lengths[batch.pattern])
     )
     distance = Column(np.int32, lambda batch, _: batch.distance)
-    cigar = Column(np.object_, lambda batch, _: Spelt(batch.aligned.ops, runs=True), aligned=True)
+    cigar = Column(np.object_, lambda batch, _: _cigars(batch), aligned=True)
     match = Column(np.object_, lambda batch, _: Spelt(batch.aligned.text), aligned=True)
     k = Column(np.int64, lambda batch, hits: hits.k_each[batch.pattern])
     query = Column(np.object_, lambda batch, hits: Named(hits.queries, batch.pattern))
@@ -272,8 +277,10 @@ class Hits(Placed[HitBatch, Hit]):
         self.align()
         return vars(self)
 
-    def align(self) -> None:
-        if self._align:
+    def align(self, column: str = "") -> None:
+        """See Table: a CIGAR needs no letters where a search found its alignment."""
+        known = all(batch.edits is not None for batch in self.batches if len(batch))
+        if self._align and not (known and column == "cigar"):
             self.batches, self._align = list(self._align(self.batches)), None
 
 

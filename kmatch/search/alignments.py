@@ -129,7 +129,7 @@ def _columns(
     limit = np.where(backward, end - 1, begin)
     ends = Ends(anchor, query, hits.distance.astype(np.int64), limit)
     view = View(NO_TEXT, encode_text(text.letters), NO_LETTERS, len(text.letters))
-    *found, columns = trace_ends(engine.workers, view, sought, ends, True)
+    *found, columns, _ = trace_ends(engine.workers, view, sought, ends, True)
     assert columns is not None
     # None has more differences than its distance.
     differences = np.count_nonzero(columns.ops.letters != MATCH)

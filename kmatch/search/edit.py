@@ -12,11 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs, Table, Triple, bounds_of, gather, order_of
+from kmatch.arrays import Bytes, Longs, Table, bounds_of, gather, order_of
 from kmatch.engine.codes import Coding
 from kmatch.engine.engine import Engine, Scan
 from kmatch.engine.queries import DifferenceQuery
-from kmatch.engine.types import Columns, Constraints, Ends, Texts, View
+from kmatch.engine.types import (
+    COLUMN_BITS,
+    MOST_EDITS,
+    Columns,
+    Constraints,
+    Ends,
+    Texts,
+    View,
+)
 from kmatch.engine.ways import work_of
 from kmatch.engine.workers import Workers, slabs
 from kmatch.errors import REPORTS, check_choice
@@ -35,13 +43,14 @@ from kmatch.search.search import Search, by_record
 from kmatch.search.trial import Scans
 from kmatch.sequences.circles import Circles
 
+Found = tuple[Longs, Longs, Longs, Longs]
 read_view = entry("kmatch.engine.letters:read_view", tuple[View, int, int, int, Bytes])
 keep_ends = entry(
     "kmatch.engine.trace:keep_ends", tuple[Longs, View, DifferenceQuery, Constraints, Ends]
 )
 trace = entry(
     "kmatch.engine.trace:trace",
-    tuple[Longs, View, DifferenceQuery, Constraints, Ends, Triple, tuple[Longs, Bytes, Bytes]],
+    tuple[Longs, View, DifferenceQuery, Constraints, Ends, Found, tuple[Longs, Bytes, Bytes]],
 )
 
 UNPACKED = 512  # positions for each of which there may be an end before a chunk is unpacked
@@ -54,22 +63,25 @@ def trace_ends(
     search: tuple[DifferenceQuery, Constraints],
     ends: Ends,
     aligned: bool,
-) -> tuple[Longs, Longs, Columns | None]:
-    """Where the hits of Ends start and end in a View, int64[n] each, and, if `aligned`, their
-    alignments."""
+    coded: bool = False,
+) -> tuple[Longs, Longs, Columns | None, Longs | None]:
+    """Where the hits of Ends start and end in a View, int64[n] each, and their alignments if
+    `aligned`, or, if `coded`, as numbers (see KINDS), int64[n]."""
     query, constraints = search
     most = query.lengths[ends.query] + ends.distance + constraints.pams.shape[2]
     room = bounds_of(most) if aligned else most[:0]
     ops, text = np.empty((2, room[-1] if aligned else 0), np.uint8)
-    start, end, size = found = tuple(np.empty((3, len(most)), np.int64))
+    start, end, size = np.empty((3, len(most)), np.int64)
+    edits = np.empty(len(most) * coded, np.int64)
+    found = start, end, size, edits
     workers.run(trace, slabs(len(most)), view, *search, ends, found, (room, ops, text))
     if not aligned:
-        return start, end, None
+        return start, end, None, edits if coded else None
     columns: list[Texts] = []
     for letters, sizes in ((ops, size), (text, end - start)):
         begins, bounds = room[:-1] if constraints.leads else room[1:] - sizes, bounds_of(sizes)
         columns.append(Texts(bounds, gather(letters, begins, bounds)))
-    return start, end, Columns(*columns)
+    return start, end, Columns(*columns), None
 
 
 class EditSearch(Search[HitBatch]):
@@ -110,6 +122,8 @@ class EditSearch(Search[HitBatch]):
         self._scans = Scans(engine, self._scan, search, run.way)
         longest, gap = int(lengths.max()) + reach, max(k + 1, reach)
         self._most = longest + k  # letters of an occurrence
+        fits = k <= MOST_EDITS and self._most < 1 << COLUMN_BITS
+        self._coded = fits and not self._aligned and not self._rules.bind_alignments
         plan = plan_reading(longest, k, gap, engine.layout)
         self._chunking = Chunking(plan, engine, engine.layout.reading_words)
 
@@ -261,16 +275,17 @@ class EditSearch(Search[HitBatch]):
         """Trace ends, and have their hits wait."""
         span, limit = self._records(chunk, ends)
         position, query, distance = ends
-        start, end, columns = trace_ends(
+        start, end, columns, edits = trace_ends(
             self.engine.workers,
             chunk.view(self._before),
             (self._query, self._constraints),
             Ends(position, query, distance, limit),
             self._aligned,
+            self._coded,
         )
         origin = chunk.spans.begins[span]
         kinds = self._panel.pattern[query], distance.astype(np.int32), self._panel.minus[query]
-        hits = hit_batch(chunk.spans, (span, start - origin, end - origin), kinds, columns)
+        hits = hit_batch(chunk.spans, (span, start - origin, end - origin), kinds, columns, edits)
         place = chunk.base + np.stack([start, end, position, start, end])
         self._waiting = (
             joined([self._waiting[0], hits]),
