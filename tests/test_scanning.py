@@ -4,6 +4,7 @@ import io
 
 import numpy as np
 import pytest
+from naive import reverse_complement
 from support.searches import hooked
 
 import kmatch
@@ -116,3 +117,46 @@ def test_a_part_may_begin_where_a_record_ends_and_an_empty_one_begins(monkeypatc
 
     monkeypatch.setattr(scan.Scanner, "_parts", parts)
     assert list(kmatch.edit(kmatch.Genome.from_records(records), "ACGTA", k=2)) == expected
+
+
+@pytest.mark.parametrize(
+    ("chunk_length", "way"), [(200_000, "scan"), (9_999, None), (5_003, "scan")]
+)
+def test_minima_are_those_among_all_ends(chunk_length, way):
+    """In lanes of some letters and of hundreds, over whose borders plateaus go."""
+    random = np.random.default_rng(5)
+    units = ["A", "AC", "AATGG", "ACGTTGCAAGT", LETTERS[:90]]
+    text = np.array(list("".join(unit * (20_000 // len(unit)) for unit in units)))
+    changed = np.flatnonzero(random.random(len(text)) < 0.02)
+    text[changed] = random.choice(list("ACGTN"), len(changed))
+    panel = ["A" * 12, "AC" * 7, "AATGGAATGGAATGGAAT", "ACGTTGCAAGTACG", LETTERS[20:60]]
+    whole = "".join(text)
+    records = [("a", whole), ("b", whole[7_001:]), ("c", reverse_complement(whole))]
+    genome = kmatch.Genome.from_records(records)
+    for strand, step in (("+", 1), ("-", -1)):
+        options = {"strand": strand, "chunk_length": chunk_length, "way": way}
+        ends, low = (
+            dict(zip(places(hits), hits.distance.tolist(), strict=True))
+            for report in ("ends", "minima")
+            for hits in [hooked("edit", genome, panel, 3, report=report, **options)]
+        )
+        assert low == {each: ends[each] for each in ends if ends_low(ends, each, step)}
+        assert len(ends) > 2 * len(low) > 20_000
+
+
+def places(hits):
+    """(record, pattern, anchored end) of each hit."""
+    anchor = np.where(hits.strand == "-", hits.start, hits.end)
+    columns = hits.record_number, hits.pattern_number, anchor
+    return zip(*(column.tolist() for column in columns), strict=True)
+
+
+def ends_low(ends, place, step):
+    """Whether a place is the last of a plateau that is lower than what is before and behind."""
+    *where, at = place
+    height, far = ends[place], 99
+    if ends.get((*where, at + step), far) <= height:
+        return False
+    while ends.get((*where, at - step), far) == height:
+        at -= step
+    return ends.get((*where, at - step), far) > height
