@@ -18,7 +18,7 @@ def scored(guide: str, target: str, pam: str, k: int = 5, search=kmatch.edit) ->
     genome = kmatch.Genome.from_records([("r", "N" * 30 + target + pam + "N" * 30)])
     hits = search(genome, [guide], k=k, strand="+", pam="N" + pam[1:], device="cpu")
     hits = hits[hits.distance == hits.distance.min()]
-    assert len(hits.cigar)  # from here on batches are aligned
+    assert len(hits.match)  # from here on batches are aligned
     return hits, Scorer([guide], FREE)
 
 
@@ -110,7 +110,7 @@ def test_specificity_leaves_one_perfect_hit_out():
     sites = [guides[0], guides[0], "ACGATCGATTACGGATCTAC", "ACGATCGATTACGGATCTTG"]
     genome = kmatch.Genome.from_records([("r", "N".join(site + "AGG" for site in sites))])
     hits = kmatch.multi(genome, guides[:2], k=3, strand="+", pam="NGG", device="cpu")
-    assert len(hits.cigar)
+    assert len(hits.match)
     scorer = Scorer(guides, Bounds(3, 0, 0))
     for kind, whole, oracle in (
         ("cfd", 1, lambda g, t: naive_scores.cfd(g, t, "AGG", 1)),
