@@ -453,6 +453,7 @@ def _hits(problem: str, given: dict[str, Any]) -> Hits:
         align = partial(with_alignments, query=query, genomes=genomes, threads=run.threads)
         first = query.pam_side == "5p"
         hits = Hits((), patterns, genomes, first, k_each, None if run.aligned else align)
+        hits.threads = run.threads
         hits.add(names)
         if annotate is not None:
             hits.annotate(annotate)

@@ -1,10 +1,11 @@
 """Dense texts: chunks are scanned once or twice, and threads change nothing."""
 
 import io
+from collections import defaultdict
 
 import numpy as np
 import pytest
-from naive import reverse_complement
+from naive import ends_a_low_plateau, reverse_complement
 from support.searches import hooked
 
 import kmatch
@@ -133,30 +134,26 @@ def test_minima_are_those_among_all_ends(chunk_length, way):
     whole = "".join(text)
     records = [("a", whole), ("b", whole[7_001:]), ("c", reverse_complement(whole))]
     genome = kmatch.Genome.from_records(records)
-    for strand, step in (("+", 1), ("-", -1)):
+    for strand in "+-":
         options = {"strand": strand, "chunk_length": chunk_length, "way": way}
         ends, low = (
-            dict(zip(places(hits), hits.distance.tolist(), strict=True))
+            dict(zip(places(hits, len(whole)), hits.distance.tolist(), strict=True))
             for report in ("ends", "minima")
             for hits in [hooked("edit", genome, panel, 3, report=report, **options)]
         )
-        assert low == {each: ends[each] for each in ends if ends_low(ends, each, step)}
+        values = defaultdict(lambda: [99] * (len(whole) + 1))
+        for (*where, at), distance in ends.items():
+            values[tuple(where)][at] = distance
+        assert low == {
+            (*where, at): distance
+            for (*where, at), distance in ends.items()
+            if ends_a_low_plateau(values[tuple(where)], at)
+        }
         assert len(ends) > 2 * len(low) > 20_000
 
 
-def places(hits):
-    """(record, pattern, anchored end) of each hit."""
-    anchor = np.where(hits.strand == "-", hits.start, hits.end)
+def places(hits, most):
+    """(record, pattern, anchored end) of each hit, ends of the strand `-` from `most` downwards."""
+    anchor = np.where(hits.strand == "-", most - hits.start, hits.end)
     columns = hits.record_number, hits.pattern_number, anchor
     return zip(*(column.tolist() for column in columns), strict=True)
-
-
-def ends_low(ends, place, step):
-    """Whether a place is the last of a plateau that is lower than what is before and behind."""
-    *where, at = place
-    height, far = ends[place], 99
-    if ends.get((*where, at + step), far) <= height:
-        return False
-    while ends.get((*where, at - step), far) == height:
-        at -= step
-    return ends.get((*where, at - step), far) > height

@@ -52,6 +52,12 @@ def encode(position: Any, query: Any, distance: Any, queries: int, factor: int) 
     return (position * queries + query) * factor + distance
 
 
+def marked(k: int) -> int:
+    """The largest distance in codes of ends within k: one on a plateau before which, in reading
+    direction, D is lower may be marked by k + 1 more than its distance. Kernels inline it."""
+    return 2 * k + 1
+
+
 class Coding(NamedTuple):
     """How hits of `queries` queries within k are encoded, for arrays of codes."""
 

@@ -112,9 +112,8 @@ class Engine(ABC):
 
         way: `filter` or `scan` (see `kmatch.engine.ways`), None to choose; owned: the positions of
         the chunk, where minima alone are wanted and an engine may leave other ends out, 0 for all
-        ends. The position of a hit is that of the letter read last; some codes come twice. Codes
-        are those of distances up to 2k + 1: ends that are k + 1 more than their distance are not
-        part of a minimum, as D rose before them. A query that is read upwards owns
+        ends. The position of a hit is that of the letter read last; some codes come twice, and
+        some ends are marked (see `kmatch.engine.codes.marked`). A query that is read upwards owns
         the positions halo … halo + 64·words·rows − 1: those before warm up the recurrence, so a
         genome begins with `halo` empty positions. One that is read downwards owns
         0 … 64·words·rows − 1. The halo is at least m + k of every query.

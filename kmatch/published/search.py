@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmatch.arrays import Bytes, Longs, Words
-from kmatch.engine.codes import Coding, Found, found_in
+from kmatch.engine.codes import Coding, Found, found_in, marked
 from kmatch.engine.engine import Engine, Scan, UnderWay, read_text
 from kmatch.engine.geometry import LANES_PER_WORD, Layout, Text, halo_of
 from kmatch.engine.queries import DifferenceQuery, QueryArrays
@@ -108,7 +108,7 @@ class Published(Engine):
     def start_edit(
         self, text: Text, query: DifferenceQuery, way: str | None, capacity: int, owned: int = 0
     ) -> Scan:
-        coding, codes = Coding(len(query.limits), 2 * query.k + 1), [np.zeros(0, np.int64)]
+        coding, codes = Coding(len(query.limits), marked(query.k)), [np.zeros(0, np.int64)]
         reading, masks = query.reading, self._letters(text)
         for backward, letters in enumerate((masks, np.ascontiguousarray(masks[::-1]))):
             numbers = np.flatnonzero((reading.backward == backward) & (query.limits >= 0)).tolist()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kmatch.arrays import Bytes, Longs, Table, bounds_of, gather, order_of
-from kmatch.engine.codes import Coding
+from kmatch.engine.codes import Coding, marked
 from kmatch.engine.engine import Engine, Scan
 from kmatch.engine.queries import DifferenceQuery
 from kmatch.engine.types import (
@@ -114,7 +114,7 @@ class EditSearch(Search[HitBatch]):
         # Alignments alone say which of several PAMs stands beside a hit.
         self._aligned = run.aligned or self._rules.unequal
         self._at_once = rows_at_once(panel.lengths + reach, self._aligned)
-        self._coding = Coding(len(limits), 2 * self._query.k + 1)  # see `Engine.start_edit`
+        self._coding = Coding(len(limits), marked(self._query.k))
         self._bound = bool(self._rules.pams) or self._rules.bind_alignments  # rules decide of ends
         self._backward = self._query.reading.backward != 0
         self._scanner = Scanner(engine)

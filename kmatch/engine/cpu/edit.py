@@ -20,7 +20,7 @@ from kmatch.engine.cpu.distances import (
     put_number,
     read,
 )
-from kmatch.engine.cpu.hits import give_up, leave, new_slot, new_writer, next_item, put
+from kmatch.engine.cpu.hits import give_up, leave, marked, new_slot, new_writer, next_item, put
 from kmatch.engine.cpu.pieces import filter_rows, new_memory
 from kmatch.engine.cpu.recurrence import PAIR, advance, load_pair
 from kmatch.engine.cpu.vectors import (
@@ -142,8 +142,8 @@ def _finish(state, counter, bits, border, memory, block, way, tile, limit, write
                 ends = low & fell & ~passed
                 if begin + c == way.columns - 1:
                     store(state, lanes, low & ~fell)
-                    marked = limit + 1 + writer.factor // 2
-                    _emit(state, lanes, counter, bits, row, tile, marked, writer)
+                    above = limit + 1 + writer.factor // 2
+                    _emit(state, lanes, counter, bits, row, tile, above, writer)
             if nonzero(ends) != 0:
                 store(state, lanes, ends)
                 _emit(state, lanes, counter, bits, row, tile, limit + 1, writer)
@@ -241,7 +241,7 @@ def scan_edit(work, text, search, owned, budgets, parts, buffer):
     """
     rows, queries = text.rows, len(search.limits)
     slot = new_slot()
-    writer = new_writer(buffer, slot, queries, 2 * search.k + 1)
+    writer = new_writer(buffer, slot, queries, marked(search.k))
     memory = new_memory(search.reach)
     edge = (owned - 1) % rows + 1  # rows of a lane in which the chunk's own positions end
     item = next_item(work)

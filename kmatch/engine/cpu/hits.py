@@ -12,7 +12,7 @@ from kmatch.engine.codes import CODES_AT_ONCE, NO_CODE, HitBuffer
 from kmatch.engine.cpu.vectors import pointer
 from kmatch.jit.kernels import inlined, kernel
 
-encode = inlined(codes.encode)
+encode, marked = inlined(codes.encode), inlined(codes.marked)
 
 
 @intrinsic

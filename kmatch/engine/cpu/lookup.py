@@ -16,7 +16,16 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arrays import Ints, Longs, Words
-from kmatch.engine.cpu.hits import fetch_add, give_up, leave, new_slot, new_writer, next_item, put
+from kmatch.engine.cpu.hits import (
+    fetch_add,
+    give_up,
+    leave,
+    marked,
+    new_slot,
+    new_writer,
+    next_item,
+    put,
+)
 from kmatch.engine.cpu.tables import MOST_ERRORS, TAG_BITS
 from kmatch.engine.cpu.vectors import (
     NONE,
@@ -377,7 +386,7 @@ def scan_lookup(work, view, pams, sizes, strands, seeds, left, buffer):
     halo = view.text.plane_words // view.text.words - view.text.rows
     patterns, shown = len(seeds.low), view.shown
     slot = new_slot()
-    most = seeds.k if seeds.gapless else 2 * seeds.k + 1  # see `Engine.start_edit`
+    most = seeds.k if seeds.gapless else marked(seeds.k)
     writer = new_writer(buffer, slot, len(strands) * patterns, most)
     bits = np.empty((8, (SPAN + 2 * MARGIN) // 64 + 1), np.uint64)
     hot = np.empty(MOST_WINDOWS, np.uint64)

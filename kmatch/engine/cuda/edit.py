@@ -19,6 +19,7 @@ import numpy as np
 from numba import int32, int64, uint32, uint64
 
 from kmatch.arrays import bounds_of, gather
+from kmatch.engine.codes import marked
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.device import Gpu
 from kmatch.engine.cuda.driver import DeviceArray, cuda, kept
@@ -94,7 +95,7 @@ class Search:
         reading, part = query.reading, np.array(numbers)
         length, limit = np.diff(reading.begins)[part], query.limits[part]
         warm = length + limit
-        self._gpu, self._coding = gpu, (len(query.limits), 2 * (query.k + 1))
+        self._gpu, self._coding = gpu, (len(query.limits), marked(query.k) + 1)
         self._queries, self._warm = len(part), int(warm.max())
         self._rows, self._strips = strips_of(int(length[0]))  # of a strip, and of a pattern
         rows = self._rows * self._strips
