@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -47,17 +48,17 @@ FULL, NONE = ~np.uint64(0), np.uint64(0)  # words of copies
 LARGE = 1 << 22  # bytes of copies that are looked at together
 
 
-class VariantSearch:
+class VariantSearch(Search[HitBatch]):
     """The hits of a search, and those that haplotypes make and the reference has not, in one order.
 
-    search: of a Query, in one genome without circular records, which gives `engine` and `progress`.
-    Raises InputError for what does not go together, at once, and on the way for a VCF that does not
-    fit.
+    search: of a Query, in one genome without circular records. Raises InputError for what does not
+    go together, at once, and on the way for a VCF that does not fit.
     """
 
     def __init__(self, search: Search[HitBatch], query: Query, given: Variants) -> None:
-        self._search, self._query, self._given = search, query, given
+        super().__init__(search.genomes, search.run, search.regions)
         self.engine, self.progress = search.engine, search.progress
+        self._search, self._query, self._given = search, query, given
         genomes = search.genomes
         if genomes.named or genomes.circular:
             what = "circular records" if genomes.circular else "several genomes"
@@ -78,59 +79,40 @@ class VariantSearch:
         tried = try_lookup(len(lengths), self._most, len(pams), not self._bulges)
         self._way = "lookup" if tried else None
         self._longest = int(lengths.max()) + max(map(len, pams), default=0)  # letters of a hit
-        minima = self._bulges and (query.report or ("ends" if pams else "minima")) == "minima"
-        self._gapless = not (self._bulges or self._unequal)
+        self._minima = self._bulges and (query.report or ("ends" if pams else "minima")) == "minima"
         # Whether an end is a minimum, the letters around it tell.
-        self._flank = (3 if minima else 1) * self._longest - 1
+        self._flank = (3 if self._minima else 1) * self._longest - 1
+        # Hits that end in one place may begin so far from one another.
+        self._apart = 2 * self._most
+        self._ahead = [no_hits()]  # hits of the reference that were found, and others
+        self._reference = map(_of_reference, filter(len, search.everywhere()))
 
-    def __iter__(self) -> Iterator[HitBatch]:
-        given, regions, listed = self._given, self._search.regions, 0
-        reference = map(_of_reference, filter(len, self._search))
-        ahead = next(reference, None)  # of these, behind the last block
+    def everywhere(self) -> Iterator[HitBatch]:
+        """Yield the hits of both kinds in one order, inside regions and elsewhere."""
+        given, listed = self._given, 0
         with open_output(given.dense_groups or os.devnull) as log:
             log.write(b"sequence\tstart\tend\tallele\tothers\n")
             for number, block, letters, samples in self._blocks():
                 # What blocks have between them is theirs alone, and no hit goes over it.
-                bounds = number * RECORD + block.part.start + np.array([0, block.reach[-2] + 1])
-                parts = [no_hits()]
-                while ahead is not None:
-                    first, last = np.searchsorted(ahead.record * RECORD + ahead.start, bounds)
-                    yield ahead.picked(slice(first))
-                    parts.append(ahead.picked(slice(first, last)))
-                    if last < len(ahead):
-                        ahead = ahead.picked(slice(last, None))
-                        break
-                    ahead = next(reference, None)
-                beside = joined(parts)
-                made: list[Any] = []
-                low, bounds = _stretches(block, self._longest, len(letters))
-                found, shift = beside, -block.part.start
-                if regions or not self._gapless:  # others than the search's own tell what is closer
-                    found = self._search_in(gather(letters, low, bounds), bounds)
-                    shift = low[found.record]
-                known = self._number(found, found.start + shift, found.end + shift)
-                known = np.append(np.sort(known + found.distance), FOREVER)
-                anchors = self._anchors(block, letters, low, bounds, known)
+                place = number * RECORD + block.part.start
+                yield from self._before(place)
+                beside = joined(list(self._before(place + block.reach[-2] + 1 + self._apart)))
+                start, end = beside.start - block.part.start, beside.end - block.part.start
+                known = np.append(self._number(beside, start, end) + beside.distance, FOREVER)
+                known.sort()
+                anchors, known = self._anchors(block, letters, known)
                 dense = np.zeros(len(block.site), np.bool_)
                 most = given.max_haplotypes + 2 * len(samples.words)
                 around = _haplotypes(block, anchors, self._flank, self._bulges, most, dense)
+                made: list[Any] = []
                 for haplotypes in around:
                     windows = _Windows(block, haplotypes, letters, self._flank)
                     made.append(self._lifted(number, block, windows, known, samples))
                     for line in _dense_lines(block, haplotypes, dense):
                         log.write(line)
                         listed += 1
-                # In one place those with fewer alleles come first, then those with earlier ones.
-                commas = [each.count(",") for part in made for each in part.variants]
-                alleles = np.concatenate([np.full(len(beside), -1), np.array(commas, np.int64)])
-                both = joined([beside, *made])
-                size = both.end - both.start
-                order = order_of(both.start, size, both.minus, both.pattern, alleles)
-                both = both.picked(order)
-                yield regions.inside(both) if regions and len(both) else both
-            if ahead is not None:
-                yield ahead
-            yield from reference
+                yield _merged(beside, made)
+            yield from self._before(FOREVER)
         if listed:
             warn(
                 f"{label_of(given.vcf)}: {listed:,} alleles have more than "
@@ -138,6 +120,15 @@ class VariantSearch:
                 "alone and with each of these. --dense-groups FILE lists them, and "
                 "--max-haplotypes raises the limit"
             )
+
+    def _before(self, place: int) -> Iterator[HitBatch]:
+        """Yield the hits of the reference that begin before a place, of those that are left."""
+        for batch in chain(self._ahead, self._reference):
+            cut = int(np.searchsorted(batch.record * RECORD + batch.start, place))
+            self._ahead = [batch.picked(slice(cut, None))]
+            yield batch.picked(slice(cut))
+            if cut < len(batch):
+                break
 
     def _blocks(self) -> Iterator[tuple[int, Block, Bytes, Names]]:
         """Yield the number of a record, a Block of it, its letters, and the names of all samples,
@@ -149,7 +140,8 @@ class VariantSearch:
             lengths = dict(zip(genome.names, genome.lengths.tolist(), strict=True))
             reader = VariantReader(source, self._given, lengths)
             samples = Names(f",{name}" for name in reader.samples)
-            for block in reader.blocks(self._flank + 2, self._flank + 2 * self._longest):
+            apart, around = self._flank + 2 + self._apart, self._flank + 2 * self._longest
+            for block in reader.blocks(apart, around):
                 if regions and block.record not in regions:
                     continue
                 while record.name != block.record:
@@ -163,11 +155,9 @@ class VariantSearch:
                 check_reference(block, letters, source.label)
                 yield number, block, letters, samples
 
-    def _anchors(
-        self, block: Block, letters: Bytes, low: Longs, bounds: Longs, known: Longs
-    ) -> Longs:
+    def _anchors(self, block: Block, letters: Bytes, known: Longs) -> tuple[Longs, Longs]:
         """The rows of alleles that a hit of some haplotype may have which is closer than those that
-        are known, int64[n]; low, bounds: of the stretches around sites.
+        are known, int64[n], and what is known there, as the search's own minima are not all ends.
 
         One search finds a superset of these hits, in letters that stand for all those that single
         letters of alleles replace: around sites, and around each other allele. Where two of these
@@ -181,6 +171,7 @@ class VariantSearch:
         np.bitwise_or.at(masks, start, encode_text(made))
         united[start] = LETTERS[masks[start] | encode_text(letters[start])]
         others = np.flatnonzero(~single & (block.size + removed > 0))
+        low, bounds = _stretches(block.place[:-1] - most, block.reach[:-1] + most, len(letters))
         text = gather(united, low, bounds)
         if len(others):
             windows = _Windows(block, others[:, None], united, most - 1)
@@ -207,11 +198,21 @@ class VariantSearch:
         site = np.append(site[:-1][near], site[1:][near])
         first = np.append(first, block.place[site] - most)
         last = np.append(last, block.behind[site] + most)
+        if self._minima:
+            low, bounds = _stretches(first, last, len(letters))
+            ends = self._search_in(gather(letters, low, bounds), bounds)
+            shift = low[ends.record]
+            number = self._number(ends, ends.start + shift, ends.end + shift)
+            known = np.sort(np.append(known, number + ends.distance))
+            hits = hits.picked(closer)
+            kept = hits.distance < self._nearest(known, hits, start, end)
+            kept = np.append(kept, np.ones(len(site), np.bool_))
+            first, last = first[kept], last[kept]
         change = np.bincount(np.searchsorted(block.reach, first, "right"), None, len(block.place))
         change -= np.bincount(np.searchsorted(block.place, last), None, len(block.place))
         kept = (np.cumsum(change) > 0)[block.site]
         kept[block.first[:-1]] = False  # the reference
-        return np.flatnonzero(kept)
+        return np.flatnonzero(kept), known
 
     def _search_in(
         self, letters: Bytes, bounds: Longs, asked: bool = False, united: bool = False
@@ -226,7 +227,7 @@ class VariantSearch:
         genome = Genome.of_stretches("windows of variants", [stretch])
         run = self._search.run._replace(cluster=None, algorithm=ENGINE, way=self._way)
         run = run._replace(aligned=asked and run.aligned)
-        kind = asked and not self._gapless  # without gaps all searches have the same tables
+        kind = asked and self._bulges  # without gaps all searches have the same tables
         if kind not in self._searches:
             query = self._query if asked else self._query._replace(report="ends")
             self._searches[kind] = begin_search(query, Genomes(genome), run)
@@ -294,13 +295,13 @@ class VariantSearch:
         return np.where(minus == self._leads, end, start)
 
 
-def _stretches(block: Block, around: int, end: int) -> tuple[Longs, Longs]:
-    """Where stretches with so many letters around all sites begin, int64[n], and their bounds side
-    by side, int64[n+1]; end: letters of all."""
-    low = np.maximum(block.place[:-1] - around, 0)
-    high = np.minimum(block.reach[:-1] + around, end)
-    apart = low[1:] > high[:-1]
-    low, high = low[np.append(True, apart)], high[np.append(apart, True)]
+def _stretches(low: Longs, high: Longs, end: int) -> tuple[Longs, Longs]:
+    """Where the stretches that intervals make together begin, int64[n], and their bounds side by
+    side, int64[n+1]; end: letters of all."""
+    order = np.argsort(low)
+    low, high = np.maximum(low[order], 0), np.maximum.accumulate(np.minimum(high, end)[order])
+    first = low > np.append(-1, high)[:-1]
+    low, high = low[first], high[np.append(first, True)[1:]]
     return low, bounds_of(high - low)
 
 
@@ -320,6 +321,16 @@ def _of_reference(batch: HitBatch) -> HitBatch:
     none, nobody = np.full(len(batch), "", object), np.full(len(batch), None)
     unknown, distance = np.full(len(batch), np.nan), batch.distance.astype(np.float64)
     return replace(batch, variants=none, af=unknown, samples=nobody, reference_distance=distance)
+
+
+def _merged(beside: HitBatch, made: list[Any]) -> HitBatch:
+    """Hits of the reference and those that haplotypes make in one order: in one place those with
+    fewer alleles come first, then those with earlier ones."""
+    commas = [each.count(",") for part in made for each in part.variants]
+    alleles = np.concatenate([np.full(len(beside), -1), np.array(commas, np.int64)])
+    both = joined([beside, *made])
+    size = both.end - both.start
+    return both.picked(order_of(both.start, size, both.minus, both.pattern, alleles))
 
 
 def _haplotypes(
