@@ -11,6 +11,7 @@ from support.searches import aligned, edit, search, search_panel
 
 import kmatch
 from kmatch.engine import devices, ways
+from kmatch.engine.cpu import tables
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.errors import DeviceError
 from kmatch.genome import as_genomes
@@ -161,8 +162,11 @@ def test_a_scan_takes_over_where_repeats_have_too_many_candidates(problem, optio
     assert expected and 1 <= scans <= 2 < len(started)  # of five chunks
 
 
-@pytest.mark.parametrize("slow", ["start_lookup", "start_edit"])
-def test_what_takes_longer_in_a_trial_is_not_chosen(slow, monkeypatch):
+@pytest.mark.parametrize(
+    ("slow", "listing"), [("start_lookup", 0.0), ("start_edit", 0.0), ("start_edit", 3.0)]
+)
+def test_what_takes_longer_in_a_trial_is_not_chosen(slow, listing, monkeypatch):
+    """Tables that one chunk does not pay for may be worth it for all."""
     panel = [random_letters(20, seed=number) for number in range(60)]
     text = random_letters(3_000, seed=1)
     records = [("one", text + panel[0] + "AGG" + text)]
@@ -179,6 +183,12 @@ def test_what_takes_longer_in_a_trial_is_not_chosen(slow, monkeypatch):
             return make(*arguments)
 
         monkeypatch.setattr(CpuEngine, name, spy)
+
+    def list_pieces(*arguments, make=tables._list_pieces):
+        clock[0] += listing
+        return make(*arguments)
+
+    monkeypatch.setattr(tables, "_list_pieces", list_pieces)
     assert aligned(edit(records, panel, 3, pam="NGG", chunk_length=2_000)) == expected != []
     other = "start_edit" if slow == "start_lookup" else "start_lookup"
     assert set(started[-3:]) == {other} and "start_edit" in started

@@ -29,6 +29,7 @@ from kmatch.sequences.records import Progress, Stretch
 _KEPT: WeakKeyDictionary[Genome, tuple[Any, list["PackedChunk"]]] = WeakKeyDictionary()
 LENGTH: int | None = None  # positions of a chunk, None for what fits; tests make them few
 WORDS: int | None = None  # of a row, where windows are searched for; likewise
+MANY = 128  # queries from which on chunks for differences are a quarter as long
 NO_LETTERS = np.zeros(0, np.uint8)
 
 
@@ -40,10 +41,14 @@ def plan_chunks(longest: int, k: int, layout: Layout) -> ChunkPlan:
     return ChunkPlan(LENGTH or layout.length, round_up(longest, 64), round_up(k + 1, 16))
 
 
-def plan_reading(longest: int, k: int, gap: int, layout: Layout) -> ChunkPlan:
-    """The ChunkPlan for the recurrence: `longest` letters and k more warm it up in every lane."""
+def plan_reading(longest: int, k: int, gap: int, layout: Layout, queries: int) -> ChunkPlan:
+    """The ChunkPlan for the recurrence: `longest` letters and k more warm it up in every lane.
+
+    Of many queries the chunks are shorter, as their hits are reported while the next is scanned.
+    """
     halo = round_up(longest + k + 1, 64)
-    fitting = max(layout.reading_length, min(layout.reading_halos * halo, layout.most))
+    length = layout.reading_length // (4 if queries >= MANY else 1)
+    fitting = max(length, min(layout.reading_halos * halo, layout.most))
     length = LENGTH or fitting
     return ChunkPlan(length, halo, round_up(gap, 16), lead=halo)
 

@@ -119,12 +119,13 @@ class EditSearch(Search[HitBatch]):
         self._backward = self._query.reading.backward != 0
         self._scanner = Scanner(engine)
         search = self._query, self._constraints
-        self._scans = Scans(engine, self._scan, search, run.way)
+        letters = None if regions else genomes.expected_letters
+        self._scans = Scans(engine, self._scan, search, run.way, letters)
         longest, gap = int(lengths.max()) + reach, max(k + 1, reach)
         self._most = longest + k  # letters of an occurrence
         fits = k <= MOST_EDITS and self._most < 1 << COLUMN_BITS
         self._coded = fits and not self._aligned and not self._rules.bind_alignments
-        plan = plan_reading(longest, k, gap, engine.layout)
+        plan = plan_reading(longest, k, gap, engine.layout, len(limits))
         self._chunking = Chunking(plan, engine, engine.layout.reading_words)
 
     def _scan(self, chunk: PackedChunk, engine: Any, capacity: int) -> Scan:
@@ -266,7 +267,8 @@ class EditSearch(Search[HitBatch]):
             found = self._plateaus.feed(ends[1], ends[0] + base, ends[2], seen)
             query, position, distance = found
             ends = np.stack([position - base, query, distance])
-        self._trace(chunk, ends)
+        if ends.shape[1]:
+            self._trace(chunk, ends)
         # A later hit starts behind what its halo shows, or where a minimum may be.
         undecided = self._plateaus.undecided().min(initial=FOREVER)
         return self._released(min(seen - chunk.halo, undecided) - self._rules.reach)
@@ -296,6 +298,8 @@ class EditSearch(Search[HitBatch]):
         """The waiting hits that start before a coordinate, as no later hit does, sorted; of loci,
         those that stand for chains which no later hit can touch or precede."""
         hits, place = self._waiting
+        if not len(hits):
+            return hits
         loci = self._now == "loci" and len(hits) > 0
         if loci:
             query = 2 * hits.pattern.astype(np.int64) + hits.minus

@@ -21,7 +21,8 @@ class Scans:
 
     A trial decides once, for all genomes: some positions are searched both ways. engine: of a
     device; scan(chunk, engine, capacity): starts a scan; search: what is looked for; way: see
-    `kmatch.engine.ways`, None to choose; gapless: whether mismatches alone are.
+    `kmatch.engine.ways`, None to choose; letters: of all genomes, about, None where that is
+    unknown; gapless: whether mismatches alone are looked for.
     """
 
     def __init__(
@@ -30,9 +31,11 @@ class Scans:
         scan: Callable[[PackedChunk, Any, int], Scan],
         search: tuple[DifferenceQuery, Constraints],
         way: str | None,
+        letters: int | None,
         gapless: bool = False,
     ) -> None:
         self._engine, self._scan, self._way = engine, scan, way
+        self._letters = letters or 0
         self._lookup: Lookup | None = None
         self._tables: Tables | None = None
         query, constraints = search
@@ -59,11 +62,11 @@ class Scans:
         tiny, part = (chunk.part(middle, middle + n, engine) for n in (1, ways.TRIAL))
 
         def seconds(start: Callable[..., Scan], *tables: Tables) -> float:
-            """The seconds that a search of the chunk will take."""
+            """The seconds that a search of all letters will take."""
             start(tiny, engine, engine.capacity, *tables).found()  # loads the kernels
             began = thread_time()
             start(part, engine, engine.capacity, *tables).found()
-            return (thread_time() - began) * chunk.length / ways.TRIAL
+            return (thread_time() - began) * max(self._letters, chunk.length) / ways.TRIAL
 
         scanned = seconds(self._scan)
         if lookup.seconds > scanned:
