@@ -101,7 +101,7 @@ def test_a_page_fits_the_repository(document):
     for path, anchor in links(document):
         assert path.exists() and (not anchor or anchor in headings(path)), (path, anchor)
     words = re.findall(
-        r"`(\w[\w.-]*/[\w./-]*)(?: [^`\n]*)?`", re.sub(r"```.*?```", "", text, flags=re.S)
+        r"`(\w[\w.-]*/[\w./-]*|\w+\.py)(?: [^`\n]*)?`", re.sub(r"```.*?```", "", text, flags=re.S)
     )
     ours = ("/", ".py", ".md", ".json")
     folders = ("scripts/", "tests/", "kmatch/", "docs/", "examples/", "packaging/")
