@@ -56,9 +56,6 @@ class VariantSearch(Search[HitBatch]):
     """
 
     def __init__(self, search: Search[HitBatch], query: Query, given: Variants) -> None:
-        super().__init__(search.genomes, search.run, search.regions)
-        self.engine, self.progress = search.engine, search.progress
-        self._search, self._query, self._given = search, query, given
         genomes = search.genomes
         if genomes.named or genomes.circular:
             what = "circular records" if genomes.circular else "several genomes"
@@ -66,6 +63,7 @@ class VariantSearch(Search[HitBatch]):
         if query.report == "loci":
             raise InputError("the report 'loci' has no variants; ask for 'minima' or 'ends'")
         check_readable(given.vcf)
+        self._query, self._given = query, given
         pams = load_pams(query.pam, query.pam_side)
         self._leads = bool(pams) and pams[0].leads
         # Of hits that differ in their PAM alone a text may have another one.
@@ -77,7 +75,9 @@ class VariantSearch(Search[HitBatch]):
         self._searches: dict[bool, Search[HitBatch]] = {}
         # Windows have too few letters for a trial.
         tried = try_lookup(len(lengths), self._most, len(pams), not self._bulges)
-        self._way = "lookup" if tried else None
+        run = search.run._replace(cluster=None, algorithm=ENGINE, way="lookup" if tried else None)
+        super().__init__(genomes, run, search.regions)
+        self.engine, self.progress = search.engine, search.progress
         self._longest = int(lengths.max()) + max(map(len, pams), default=0)  # letters of a hit
         self._minima = self._bulges and (query.report or ("ends" if pams else "minima")) == "minima"
         # Whether an end is a minimum, the letters around it tell.
@@ -96,18 +96,17 @@ class VariantSearch(Search[HitBatch]):
                 # What blocks have between them is theirs alone, and no hit goes over it.
                 place = number * RECORD + block.part.start
                 yield from self._before(place)
-                beside = joined(list(self._before(place + block.reach[-2] + 1 + self._apart)))
-                start, end = beside.start - block.part.start, beside.end - block.part.start
-                known = np.append(self._number(beside, start, end) + beside.distance, FOREVER)
-                known.sort()
-                anchors, known = self._anchors(block, letters, known)
+                beside = [*self._before(place + block.reach[-2] + 1 + self._apart)]
+                known = [self._number(each, -block.part.start) + each.distance for each in beside]
+                known.append(np.array([FOREVER]))
+                anchors, there = self._anchors(block, letters, np.sort(np.concatenate(known)))
                 dense = np.zeros(len(block.site), np.bool_)
                 most = given.max_haplotypes + 2 * len(samples.words)
                 around = _haplotypes(block, anchors, self._flank, self._bulges, most, dense)
                 made: list[Any] = []
                 for haplotypes in around:
                     windows = _Windows(block, haplotypes, letters, self._flank)
-                    made.append(self._lifted(number, block, windows, known, samples))
+                    made.append(self._lifted(number, block, windows, there, samples))
                     for line in _dense_lines(block, haplotypes, dense):
                         log.write(line)
                         listed += 1
@@ -133,7 +132,7 @@ class VariantSearch(Search[HitBatch]):
     def _blocks(self) -> Iterator[tuple[int, Block, Bytes, Names]]:
         """Yield the number of a record, a Block of it, its letters, and the names of all samples,
         each behind a comma."""
-        genome, regions = self._search.genomes.genome(0), self._search.regions
+        genome, regions = self.genomes.genome(0), self.regions
         records = enumerate(genome.records())
         number, record = -1, Record("", NO_LETTERS)
         with open_source(self._given.vcf) as source:
@@ -186,12 +185,12 @@ class VariantSearch(Search[HitBatch]):
         within = np.flatnonzero(row >= len(low))
         if len(within):
             places[:, within] = windows.lifted(row[within] - len(low), *places[:, within])[:2]
-        there = self._nearest(known, hits, *places)
-        closer = np.flatnonzero((hits.distance < there) | self._unequal)
-        (start, end), row = places[:, closer], row[closer]
+        hits = replace(hits, start=places[0], end=places[1])
+        closer = np.flatnonzero((hits.distance < self._nearest(known, hits)) | self._unequal)
+        hits, row = hits.picked(closer), row[closer]
         shift = np.append(0 * low, np.maximum(removed - block.size, 0)[others])[row]
-        first = np.minimum(start, end - most - shift)
-        last = np.maximum(end, start + most + shift)
+        first = np.minimum(hits.start, hits.end - most - shift)
+        last = np.maximum(hits.end, hits.start + most + shift)
         # Other alleles of which two may be in a hit, and what is around them.
         site = distinct(block.site[others])
         near = block.place[site[1:]] - np.maximum.accumulate(block.behind[site])[:-1] <= most
@@ -201,11 +200,9 @@ class VariantSearch(Search[HitBatch]):
         if self._minima:
             low, bounds = _stretches(first, last, len(letters))
             ends = self._search_in(gather(letters, low, bounds), bounds)
-            shift = low[ends.record]
-            number = self._number(ends, ends.start + shift, ends.end + shift)
+            number = self._number(ends, low[ends.record])
             known = np.sort(np.append(known, number + ends.distance))
-            hits = hits.picked(closer)
-            kept = hits.distance < self._nearest(known, hits, start, end)
+            kept = hits.distance < self._nearest(known, hits)
             kept = np.append(kept, np.ones(len(site), np.bool_))
             first, last = first[kept], last[kept]
         change = np.bincount(np.searchsorted(block.reach, first, "right"), None, len(block.place))
@@ -225,8 +222,7 @@ class VariantSearch(Search[HitBatch]):
             return no_hits()
         stretch = Stretch([""] * (len(bounds) - 1), np.diff(bounds), letters)
         genome = Genome.of_stretches("windows of variants", [stretch])
-        run = self._search.run._replace(cluster=None, algorithm=ENGINE, way=self._way)
-        run = run._replace(aligned=asked and run.aligned)
+        run = self.run._replace(aligned=asked and self.run.aligned)
         kind = asked and self._bulges  # without gaps all searches have the same tables
         if kind not in self._searches:
             query = self._query if asked else self._query._replace(report="ends")
@@ -242,21 +238,21 @@ class VariantSearch(Search[HitBatch]):
         reference; number: of the record, samples: the names of all, each behind a comma."""
         hits = self._search_in(windows.letters, windows.bounds, asked=True)
         places = windows.lifted(hits.record, hits.start, hits.end).T
-        there = self._nearest(known, hits, *places[:, :2].T)
+        there = self._nearest(known, replace(hits, start=places[:, 0], end=places[:, 1]))
         closer = np.flatnonzero(hits.distance < there)
         rows = windows.under(*(each[closer] for each in (hits.record, hits.start, hits.end)))
         own = np.where(rows < 0, FOREVER, rows).min(axis=1) == windows.anchor[hits.record[closer]]
         rows, closer = rows[own], closer[own]
         rows = rows[:, (rows >= 0).any(axis=0)]
         hits, places, there = hits.picked(closer), places[closer], there[closer]
-        # What alleles make is one hit, whatever is around them.
-        keys: Any = places, hits.minus, hits.pattern, np.sort(rows, axis=1)
         beside: Any = 0  # beside PAMs of several lengths, hits differ in where these begin
         if hits.columns is not None:
             beside = letters_beside(hits.columns, self._query.patterns.lengths[hits.pattern])
         met = self._anchored(hits.minus, hits.start + beside, hits.end - beside)
         at = np.stack([hits.start, met]) - windows.anchor_at[hits.record]
-        keys = np.column_stack([*keys, hits.end - hits.start, *at])
+        # What alleles make is one hit, whatever is around them.
+        made = hits.minus, hits.pattern, np.sort(rows, axis=1), hits.end - hits.start
+        keys = np.column_stack([places, *made, *at])
         order = np.lexsort(keys.T[::-1])
         order = order[(np.diff(keys[order], axis=0, prepend=-2) != 0).any(axis=1)]
         copies = windows.carriers(rows[order], *places[order, 2:].T)
@@ -279,16 +275,17 @@ class VariantSearch(Search[HitBatch]):
             reference_distance=np.where(there > self._most, np.nan, there)[order],
         )
 
-    def _nearest(self, known: Longs, hits: HitBatch, start: Longs, end: Longs) -> Longs:
+    def _nearest(self, known: Longs, hits: HitBatch) -> Longs:
         """The smallest known distance where hits are, int64[n], and more than any k where there is
         none; known: numbers and distances together, sorted, FOREVER behind them."""
-        number = self._number(hits, start, end)
+        number = self._number(hits)
         return known[np.searchsorted(known, number)] - number
 
-    def _number(self, hits: HitBatch, start: Longs, end: Longs) -> Longs:
+    def _number(self, hits: HitBatch, shift: Longs | int = 0) -> Longs:
         """A number for the place, the pattern and the strand of each hit, int64[n]. Its place is
-        where its 3′ end is, beside a PAM before the pattern its 5′ end."""
-        at, kinds = self._anchored(hits.minus, start, end - 1), 2 * len(self._query.patterns)
+        where its 3′ end is, beside a PAM before the pattern its 5′ end, and some letters on."""
+        at = self._anchored(hits.minus, hits.start, hits.end - 1) + shift
+        kinds = 2 * len(self._query.patterns)
         return (at * kinds + 2 * hits.pattern + hits.minus) * (self._most + 1)
 
     def _anchored(self, minus: Bytes, start: Longs, end: Longs) -> Longs:
@@ -323,12 +320,13 @@ def _of_reference(batch: HitBatch) -> HitBatch:
     return replace(batch, variants=none, af=unknown, samples=nobody, reference_distance=distance)
 
 
-def _merged(beside: HitBatch, made: list[Any]) -> HitBatch:
+def _merged(beside: list[HitBatch], made: list[Any]) -> HitBatch:
     """Hits of the reference and those that haplotypes make in one order: in one place those with
     fewer alleles come first, then those with earlier ones."""
     commas = [each.count(",") for part in made for each in part.variants]
-    alleles = np.concatenate([np.full(len(beside), -1), np.array(commas, np.int64)])
-    both = joined([beside, *made])
+    both = joined([*beside, *made])
+    alleles = np.full(len(both), -1)
+    alleles[len(both) - len(commas) :] = commas
     size = both.end - both.start
     return both.picked(order_of(both.start, size, both.minus, both.pattern, alleles))
 
@@ -381,8 +379,7 @@ def _around(
         going = (site < own) | (block.place[site] < high)
         yield rows[~going]
         if dense is not None:
-            counts = np.bincount(rows[:, 0] - anchors[0])
-            dense[anchors[0] :][: len(counts)] |= counts > most
+            dense |= np.bincount(rows[:, 0], minlength=len(dense)) > most
             going &= ~dense[rows[:, 0]]
         if not going.any():
             continue
@@ -429,13 +426,11 @@ class _Windows:
         begin = np.clip(start[own] - flank + before, 0, start[:, 0])
         stop = np.clip(end[own] + flank - more[:, -1] + through, end[:, -1], len(letters))
         # Letters of the record and of an allele by turns; alleles are behind those of the record.
-        self._base = base = int(begin.min())
-        most = int(stop.max()) - base
-        every = np.concatenate([letters[base:][:most], np.frombuffer(block.letters, np.uint8)])
+        every = np.append(letters, np.frombuffer(block.letters, np.uint8))
         begins, sizes = np.empty((2, len(rows), 2 * rows.shape[1] + 1), np.int64)
-        begins[:, 0], begins[:, 2::2] = begin - base, end - base
-        begins[:, 1::2] = bounds_of(block.size)[rows] + most
-        sizes[:, :-1:2], sizes[:, -1], sizes[:, 1::2] = start - base, stop - base, size
+        begins[:, 0], begins[:, 2::2] = begin, end
+        begins[:, 1::2] = bounds_of(block.size)[rows] + len(letters)
+        sizes[:, :-1:2], sizes[:, -1], sizes[:, 1::2] = start, stop, size
         sizes[:, ::2] -= begins[:, ::2]
         self._begins, self._ends = begins.reshape(-1), bounds_of(sizes)
         self.letters = gather(every, self._begins, self._ends)
@@ -455,7 +450,7 @@ class _Windows:
         # What is as long as the reference's letters stands for them, one by one.
         exact = ends - begins == self._block.size[row]
         place = np.where(exact, begins + offset, np.stack([begins[0], ends[1]]))
-        low, high = np.where(turn % 2, place, self._base + self._begins[part] + offset)
+        low, high = np.where(turn % 2, place, self._begins[part] + offset)
         start = np.where(low == high, np.maximum(low - 1, 0), low)
         return np.stack([start, np.maximum(high, start + 1), low, high])
 

@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, product
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,14 +93,13 @@ class Block:
 
     def _part_alleles(self) -> None:
         """Let copies whose alleles overlap have the reference in place of either."""
-        met = np.searchsorted(self.reach, self.place[:-1])  # the first that each may touch
-        for site in np.flatnonzero(met < np.arange(len(met))).tolist():
-            for other in range(met[site], site):
-                some = [range(*self.first[each : each + 2]) for each in (site, other)]
-                for one, two in product(some[0][1:], some[1][1:]):
-                    if self.overlap(one, two):
-                        both = self.copies[one] & self.copies[two]
-                        self.copies[[some[0][0], some[1][0]]] |= both
+        first = self.first[self.site]
+        met = self.first[np.searchsorted(self.reach, self.place[:-1])][self.site]
+        some = np.arange(len(first)) > first  # but the reference
+        for row in np.flatnonzero(some & (met < first)).tolist():  # it may touch those from met on
+            others = np.flatnonzero(some[met[row] : first[row]]) + met[row]
+            for other in others[self.overlap(row, others)].tolist():
+                self.copies[first[[row, other]]] |= self.copies[row] & self.copies[other]
 
     def overlap(self, one: Any, other: Any) -> Any:
         """Whether a copy cannot have both alleles: rows, or int64[n] of them."""
@@ -110,12 +109,12 @@ class Block:
 
     def names(self, rows: Longs) -> dict[int, str]:
         """Alleles, by row, as `chrom:pos:ref:alt`."""
-        site, found = self.site[rows], dict[int, str]()
-        places = (self.part.start + self.place[site] + 1).tolist()
-        for row, first, place in zip(rows.tolist(), self.first[site].tolist(), places, strict=True):
-            ref, alt = _text(self.alleles[first]), _text(self.alleles[row])
-            found[row] = f"{self.record}:{place}:{ref}:{alt}"
-        return found
+        places = self.part.start + self.place[self.site[rows]] + 1
+        each = rows.tolist(), self.first[self.site[rows]].tolist(), places.tolist()
+        return {
+            row: f"{self.record}:{place}:{_text(self.alleles[first])}:{_text(self.alleles[row])}"
+            for row, first, place in zip(*each, strict=True)
+        }
 
 
 class VariantReader:
