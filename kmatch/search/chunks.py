@@ -49,8 +49,7 @@ def plan_reading(longest: int, k: int, gap: int, layout: Layout, queries: int) -
     halo = round_up(longest + k + 1, 64)
     length = layout.reading_length // (4 if queries >= MANY else 1)
     fitting = max(length, min(layout.reading_halos * halo, layout.most))
-    length = LENGTH or fitting
-    return ChunkPlan(length, halo, round_up(gap, 16), lead=halo)
+    return ChunkPlan(LENGTH or fitting, halo, round_up(gap, 16), lead=halo)
 
 
 def round_up(value: int, step: int) -> int:

@@ -300,7 +300,7 @@ class EditSearch(Search[HitBatch]):
         hits, place = self._waiting
         if not len(hits):
             return hits
-        loci = self._now == "loci" and len(hits) > 0
+        loci = self._now == "loci"
         if loci:
             query = 2 * hits.pattern.astype(np.int64) + hits.minus
             rows, place = chains(query, hits.minus != 0, hits.distance, place)

@@ -202,7 +202,7 @@ class Bench:
 
     def edit(self, m, k, count, length=None):
         length = length or self.length
-        chunk = self.chunk(plan_reading(m, k, k + 1, self.engine.layout), length)
+        chunk = self.chunk(plan_reading(m, k, k + 1, self.engine.layout, count), length)
         text = self.on_gpu(chunk)
         patterns = random_patterns(m, count)
         reading = panel_reading(each_strand(load_patterns(patterns), "+"))
