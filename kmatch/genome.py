@@ -33,7 +33,7 @@ from kmatch.sequences.records import (
 FORMATS = [(PACKED, parts_of_pipe)]  # beside those of files of sequences
 COMPRESSION = 4  # letters a byte of a compressed file
 LOOKED = 16  # genomes of which all letters are estimated
-SMALL = 1 << 22  # bytes of a file that is kept in memory where it is read again
+SMALL = 1 << 27  # bytes of a file that is kept in memory where it is read again
 Path = str | os.PathLike[str]
 NAMED = 4  # records that a repr names
 COMPARED = 1 << 20  # records whose names are compared: reads may be many more

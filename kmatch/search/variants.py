@@ -171,11 +171,9 @@ class VariantSearch(Search[HitBatch]):
         united[start] = LETTERS[masks[start] | encode_text(letters[start])]
         others = np.flatnonzero(~single & (block.size + removed > 0))
         low, bounds = _stretches(block.place[:-1] - most, block.reach[:-1] + most, len(letters))
-        text = gather(united, low, bounds)
-        if len(others):
-            windows = _Windows(block, others[:, None], united, most - 1)
-            text = np.concatenate([text, windows.letters])
-            bounds = np.concatenate([bounds, windows.bounds[1:] + bounds[-1]])
+        windows = _Windows(block, others[:, None], united, most - 1)
+        text = np.append(gather(united, low, bounds), windows.letters)
+        bounds = np.append(bounds, windows.bounds[1:] + bounds[-1])
         hits = self._search_in(text, bounds[[0, -1]], united=True)
         at = self._anchored(hits.minus, hits.start, hits.end - 1)
         row = np.searchsorted(bounds, at, "right") - 1
@@ -183,8 +181,7 @@ class VariantSearch(Search[HitBatch]):
         places = np.clip([hits.start, hits.end], bounds[row], bounds[row + 1]) - bounds[row]
         places += np.append(low, 0 * others)[row]
         within = np.flatnonzero(row >= len(low))
-        if len(within):
-            places[:, within] = windows.lifted(row[within] - len(low), *places[:, within])[:2]
+        places[:, within] = windows.lifted(row[within] - len(low), *places[:, within])[:2]
         hits = replace(hits, start=places[0], end=places[1])
         closer = np.flatnonzero((hits.distance < self._nearest(known, hits)) | self._unequal)
         hits, row = hits.picked(closer), row[closer]
@@ -379,7 +376,8 @@ def _around(
         going = (site < own) | (block.place[site] < high)
         yield rows[~going]
         if dense is not None:
-            dense |= np.bincount(rows[:, 0], minlength=len(dense)) > most
+            counts = np.bincount(rows[:, 0] - anchors[0])
+            dense[anchors[0] :][: len(counts)] |= counts > most
             going &= ~dense[rows[:, 0]]
         if not going.any():
             continue

@@ -12,6 +12,7 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Longs, Words, bounds_of, gather
 from kmatch.errors import InputError, checked_count, listed, shown, warn
+from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.files import Source, StrPath
 
 # Bytes of a block's copies, its sites, and letters from the first to the last, about.
@@ -333,17 +334,16 @@ def _trimmed(ref: bytes, alt: bytes) -> tuple[int, int, bytes]:
 
 def check_reference(block: Block, letters: Bytes, label: str) -> None:
     """Raise InputError where a record, letters in any case, has another REF than a Block."""
-    there = gather(letters, block.place[:-1], block.bounds) & 0xDF  # in upper case
-    there[there == ord("U")] = ord("T")
-    stated = np.frombuffer(block.refs, np.uint8)
+    there = gather(letters, block.place[:-1], block.bounds)
+    has, stated = encode_text(there), encode_text(np.frombuffer(block.refs, np.uint8))
     # A genome may hide letters.
-    known = np.isin(there, np.frombuffer(b"ACGT", np.uint8)) & (stated != ord("N"))
-    if len(wrong := np.flatnonzero(known & (stated != there))):
+    if len(wrong := np.flatnonzero((has != stated) & (has > 0) & (stated > 0))):
         site = int(np.searchsorted(block.bounds, wrong[0], side="right")) - 1
         low, high = block.bounds[site : site + 2]
         place = block.part.start + block.place[site] + 1
         raise InputError(
             f"{label}: line {block.lines[site]:,}: REF of {block.record}:{place:,} is "
             f"{shown(_text(block.refs[low:high]))}, and the genome has "
-            f"{shown(_text(there[low:high].tobytes()))} there; is the file of another assembly?"
+            f"{shown(_text(there[low:high].tobytes()).upper())} there; is the file of another "
+            "assembly?"
         )
