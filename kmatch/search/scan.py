@@ -19,8 +19,7 @@ CAPACITY: int | None = None  # hit codes of a scan, None for the engine's own; t
 BATCH = 1 << 16  # codes taken apart at a time
 SHARED = 1 << 18  # the same where more than two threads do it
 LETTERS = 1 << 23  # of alignments that come together
-AHEAD = 1  # scans under way beside the chunk that is reported
-DEEP = 2  # of them for each of several GPUs
+AHEAD = 2  # scans under way for each queue, beside the chunk that is reported
 MARGIN = 2.0  # times the expected hits fit into the capacity
 FADING = 0.5  # of the density seen so far is still expected in the next chunk
 
@@ -44,8 +43,7 @@ class Scanner:
 
         start(chunk, capacity) starts an engine's scan of a chunk.
         """
-        queues = self._engine.queues
-        ahead = AHEAD if queues == 1 else DEEP * queues
+        ahead = AHEAD * self._engine.queues
         pending: deque[tuple[Any, Scan]] = deque()
         try:
             for part in chain.from_iterable(map(self._parts, chunks)):
