@@ -357,7 +357,7 @@ class Genomes:
         records = (record for each in held for record in each.records())
         return self.label, [(record.name, crc32(record.letters[:].tobytes())) for record in records]
 
-    @property
+    @cached_property
     def expected_letters(self) -> int | None:
         """About how many letters there are; None where that is unknown of a genome.
 

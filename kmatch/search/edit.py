@@ -102,7 +102,7 @@ class EditSearch(Search[HitBatch]):
         super().__init__(genomes, run, regions)
         lengths, distances = query.patterns.lengths, checked_distances(query)
         self._rules, k = checked_rules(query, int(distances.max()))
-        self._report = query.report or ("ends" if self._rules.pams else "minima")
+        self._report = query.reported
         check_choice("report", self._report, REPORTS)
         if engine is None:
             work = work_of(genomes.expected_letters, lengths, query.strand)
@@ -119,8 +119,7 @@ class EditSearch(Search[HitBatch]):
         self._backward = self._query.reading.backward != 0
         self._scanner = Scanner(engine)
         search = self._query, self._constraints
-        letters = None if regions else genomes.expected_letters
-        self._scans = Scans(engine, self._scan, search, run.way, letters)
+        self._scans = Scans(engine, self._scan, search, run.way, self.expected_letters)
         longest, gap = int(lengths.max()) + reach, max(k + 1, reach)
         self._most = longest + k  # letters of an occurrence
         fits = k <= MOST_EDITS and self._most < 1 << COLUMN_BITS

@@ -40,6 +40,11 @@ class Query(NamedTuple):
     each: str = "file"
 
     @property
+    def reported(self) -> str:
+        """The report, also where none was asked for."""
+        return self.report or ("ends" if self.pam else "minima")
+
+    @property
     def whole(self) -> bool:
         """Whether the whole genome decides what a hit is."""
         return self.problem == "best" and self.each == "file"

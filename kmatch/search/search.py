@@ -111,6 +111,11 @@ class Search(Generic[SomeBatch]):
             yield self.narrow.narrowed(part) if self.narrow else part
 
     @property
+    def expected_letters(self) -> int | None:
+        """About how many letters are searched; None where that is unknown, as in regions."""
+        return None if self.regions else self.genomes.expected_letters
+
+    @property
     def narrow(self) -> Regions | None:
         """Regions in whose records alone is searched; None for all records."""
         return self.regions if self.narrows else None

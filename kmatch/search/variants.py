@@ -36,7 +36,7 @@ from kmatch.results.output import open_output
 from kmatch.search.chunks import NO_LETTERS
 from kmatch.search.panel import pattern_distances
 from kmatch.search.query import Query
-from kmatch.search.rules import load_pams
+from kmatch.search.rules import rules_of
 from kmatch.search.search import Search, begin_search
 from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.files import check_readable, label_of, open_source
@@ -64,22 +64,19 @@ class VariantSearch(Search[HitBatch]):
             raise InputError("the report 'loci' has no variants; ask for 'minima' or 'ends'")
         check_readable(given.vcf)
         self._query, self._given = query, given
-        pams = load_pams(query.pam, query.pam_side)
-        self._leads = bool(pams) and pams[0].leads
-        # Of hits that differ in their PAM alone a text may have another one.
-        self._unequal = len({*map(len, pams)}) > 1
+        self._rules = rules_of(query)
         self._bulges = query.problem == "edit"
         distances = pattern_distances(query.patterns, query.k)
         self._most = int(distances.max())
         lengths = query.patterns.lengths + self._bulges * distances
         self._searches: dict[bool, Search[HitBatch]] = {}
         # Windows have too few letters for a trial.
-        tried = try_lookup(len(lengths), self._most, len(pams), not self._bulges)
+        tried = try_lookup(len(lengths), self._most, len(self._rules.pams), not self._bulges)
         run = search.run._replace(cluster=None, algorithm=ENGINE, way="lookup" if tried else None)
         super().__init__(genomes, run, search.regions)
         self.engine, self.progress = search.engine, search.progress
-        self._longest = int(lengths.max()) + max(map(len, pams), default=0)  # letters of a hit
-        self._minima = self._bulges and (query.report or ("ends" if pams else "minima")) == "minima"
+        self._longest = int(lengths.max()) + self._rules.reach  # letters of a hit
+        self._minima = self._bulges and query.reported == "minima"
         # Whether an end is a minimum, the letters around it tell.
         self._flank = (3 if self._minima else 1) * self._longest - 1
         # Hits that end in one place may begin so far from one another.
@@ -183,7 +180,8 @@ class VariantSearch(Search[HitBatch]):
         within = np.flatnonzero(row >= len(low))
         places[:, within] = windows.lifted(row[within] - len(low), *places[:, within])[:2]
         hits = replace(hits, start=places[0], end=places[1])
-        closer = np.flatnonzero((hits.distance < self._nearest(known, hits)) | self._unequal)
+        # Of hits that differ in their PAM alone a text may have another one.
+        closer = np.flatnonzero((hits.distance < self._nearest(known, hits)) | self._rules.unequal)
         hits, row = hits.picked(closer), row[closer]
         shift = np.append(0 * low, np.maximum(removed - block.size, 0)[others])[row]
         first = np.minimum(hits.start, hits.end - most - shift)
@@ -286,7 +284,7 @@ class VariantSearch(Search[HitBatch]):
         return (at * kinds + 2 * hits.pattern + hits.minus) * (self._most + 1)
 
     def _anchored(self, minus: Bytes, start: Longs, end: Longs) -> Longs:
-        return np.where(minus == self._leads, end, start)
+        return np.where(minus == self._rules.leads, end, start)
 
 
 def _stretches(low: Longs, high: Longs, end: int) -> tuple[Longs, Longs]:

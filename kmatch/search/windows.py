@@ -48,7 +48,7 @@ class WindowSearch(Search[HitBatch]):
         self.engine = engine = choose_algorithm(query.problem, patterns, run, work)
         each, k = each_strand(patterns, query.strand), int(distances.max())
         self._search = difference_search(each, rules, distances[each.pattern])
-        letters = None if regions else genomes.expected_letters
+        letters = self.expected_letters
         self._scans = Scans(engine, self._scan, self._search, run.way, letters, gapless=True)
         self._ends, self._several = query.ends, len(rules.pams) > 1
         if rules.pams:
