@@ -63,7 +63,8 @@ class Scans:
 
         def seconds(start: Callable[..., Scan], *tables: Tables) -> float:
             """The seconds that a search of all letters will take."""
-            start(tiny, engine, engine.capacity, *tables).found()  # loads the kernels
+            # Loads the kernels, and the tables into caches.
+            start(part if tables else tiny, engine, engine.capacity, *tables).found()
             began = thread_time()
             start(part, engine, engine.capacity, *tables).found()
             return (thread_time() - began) * max(self._letters, chunk.length) / ways.TRIAL

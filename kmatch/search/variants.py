@@ -77,8 +77,8 @@ class VariantSearch(Search[HitBatch]):
         self.engine, self.progress = search.engine, search.progress
         self._longest = int(lengths.max()) + self._rules.reach  # letters of a hit
         self._minima = self._bulges and query.reported == "minima"
-        # Whether an end is a minimum, the letters around it tell.
-        self._flank = (3 if self._minima else 1) * self._longest - 1
+        # Whether an end is a minimum, those around it tell.
+        self._flank = (2 if self._minima else 1) * self._longest - 1
         # Hits that end in one place may begin so far from one another.
         self._apart = 2 * self._most
         self._ahead = [no_hits()]  # hits of the reference that were found, and others
@@ -95,8 +95,8 @@ class VariantSearch(Search[HitBatch]):
                 yield from self._before(place)
                 beside = [*self._before(place + block.reach[-2] + 1 + self._apart)]
                 known = [self._number(each, -block.part.start) + each.distance for each in beside]
-                known.append(np.array([FOREVER]))
-                anchors, there = self._anchors(block, letters, np.sort(np.concatenate(known)))
+                there = np.sort(np.concatenate([*known, [FOREVER]]), kind="stable")
+                anchors, there = self._anchors(block, letters, there)
                 dense = np.zeros(len(block.site), np.bool_)
                 most = given.max_haplotypes + 2 * len(samples.words)
                 around = _haplotypes(block, anchors, self._flank, self._bulges, most, dense)
