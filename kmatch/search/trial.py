@@ -63,8 +63,7 @@ class Scans:
 
         def seconds(start: Callable[..., Scan], *tables: Tables) -> float:
             """The seconds that a search of all letters will take."""
-            # Loads the kernels, and the tables into caches.
-            start(part if tables else tiny, engine, engine.capacity, *tables).found()
+            start(part if tables else tiny, engine, engine.capacity, *tables).found()  # warms up
             began = thread_time()
             start(part, engine, engine.capacity, *tables).found()
             return (thread_time() - began) * max(self._letters, chunk.length) / ways.TRIAL

@@ -80,7 +80,7 @@ class VariantSearch(Search[HitBatch]):
         # Whether an end is a minimum, those around it tell.
         self._flank = (2 if self._minima else 1) * self._longest - 1
         # Hits that end in one place may begin so far from one another.
-        self._apart = 2 * self._most
+        self._apart = 2 * self._most * self._bulges + self._rules.reach * self._rules.unequal
         self._ahead = [no_hits()]  # hits of the reference that were found, and others
         self._reference = map(_of_reference, filter(len, search.everywhere()))
 
@@ -99,12 +99,11 @@ class VariantSearch(Search[HitBatch]):
                 anchors, there = self._anchors(block, letters, there)
                 dense = np.zeros(len(block.site), np.bool_)
                 most = given.max_haplotypes + 2 * len(samples.words)
-                around = _haplotypes(block, anchors, self._flank, self._bulges, most, dense)
                 made: list[Any] = []
-                for haplotypes in around:
-                    windows = _Windows(block, haplotypes, letters, self._flank)
+                for rows in _haplotypes(block, anchors, self._flank, self._bulges, most, dense):
+                    windows = _Windows(block, rows, letters, self._flank)
                     made.append(self._lifted(number, block, windows, there, samples))
-                    for line in _dense_lines(block, haplotypes, dense):
+                    for line in _dense_lines(block, rows, dense):
                         log.write(line)
                         listed += 1
                 yield _merged(beside, made)
@@ -154,10 +153,32 @@ class VariantSearch(Search[HitBatch]):
     def _anchors(self, block: Block, letters: Bytes, known: Longs) -> tuple[Longs, Longs]:
         """The rows of alleles that a hit of some haplotype may have which is closer than those that
         are known, int64[n], and what is known there, as the search's own minima are not all ends.
+        """
+        hits, around, crowded = self._superset(block, letters)
+        # Of hits that differ in their PAM alone a text may have another one.
+        kept = (hits.distance < self._nearest(known, hits)) | self._rules.unequal
+        hits, around = hits.picked(np.flatnonzero(kept)), around[:, kept]
+        if self._minima:
+            low = np.minimum(hits.start, hits.end - self._longest)
+            high = np.maximum(hits.end, hits.start + self._longest)
+            low, bounds = _stretches(low, high, len(letters))
+            ends = self._search_in(gather(letters, low, bounds), bounds)
+            number = self._number(ends, low[ends.record])
+            known = np.sort(np.append(known, number + ends.distance))
+            around = around[:, hits.distance < self._nearest(known, hits)]
+        first, last = np.append(around, crowded, axis=1)
+        change = np.bincount(np.searchsorted(block.reach, first), None, len(block.place))
+        change -= np.bincount(np.searchsorted(block.place, last, "right"), None, len(block.place))
+        kept = (np.cumsum(change) > 0)[block.site]
+        kept[block.first[:-1]] = False  # the reference
+        return np.flatnonzero(kept), known
 
-        One search finds a superset of these hits, in letters that stand for all those that single
-        letters of alleles replace: around sites, and around each other allele. Where two of these
-        may be in one hit, all alleles around count.
+    def _superset(self, block: Block, letters: Bytes) -> tuple[HitBatch, Longs, Longs]:
+        """Hits among which those of all haplotypes are, in the coordinates of the reference, the
+        intervals of which alleles may be in each, int64[2, n], and others that are full of alleles.
+
+        They are found in letters that stand for all those that single letters of alleles replace:
+        around these, and in windows of each other allele and of two that a hit may have.
         """
         most, removed, united = self._longest, block.end - block.start, letters.copy()
         single = (block.size == 1) & (removed == 1)
@@ -167,44 +188,29 @@ class VariantSearch(Search[HitBatch]):
         np.bitwise_or.at(masks, start, encode_text(made))
         united[start] = LETTERS[masks[start] | encode_text(letters[start])]
         others = np.flatnonzero(~single & (block.size + removed > 0))
-        low, bounds = _stretches(block.place[:-1] - most, block.reach[:-1] + most, len(letters))
-        windows = _Windows(block, others[:, None], united, most - 1)
+        low, high = block.place[block.site[others]] - most, block.reach[block.site[others]] + most
+        near = low[1:] < high[:-1] - most
+        one, two = others[:-1], others[1:]
+        both = near & ~block.overlap(one, two)
+        rows = np.append(others, one[both]), np.append(0 * others - 1, two[both])
+        windows = _Windows(block, np.stack(rows, axis=1), united, most - 1)
+        three = near[1:] & near[:-1]
+        crowded = np.stack([low[:-2][three], high[2:][three]])
+        low, bounds = _stretches(start - most, start + most, len(letters))
         text = np.append(gather(united, low, bounds), windows.letters)
         bounds = np.append(bounds, windows.bounds[1:] + bounds[-1])
         hits = self._search_in(text, bounds[[0, -1]], united=True)
         at = self._anchored(hits.minus, hits.start, hits.end - 1)
         row = np.searchsorted(bounds, at, "right") - 1
         # Hits across borders do no harm.
-        places = np.clip([hits.start, hits.end], bounds[row], bounds[row + 1]) - bounds[row]
-        places += np.append(low, 0 * others)[row]
+        places = [hits.start, hits.end, hits.start - self._apart, hits.end + self._apart]
+        places = np.clip(places, bounds[row], bounds[row + 1]) - bounds[row]
+        places += np.append(low, 0 * windows.anchor)[row]
         within = np.flatnonzero(row >= len(low))
-        places[:, within] = windows.lifted(row[within] - len(low), *places[:, within])[:2]
-        hits = replace(hits, start=places[0], end=places[1])
-        # Of hits that differ in their PAM alone a text may have another one.
-        closer = np.flatnonzero((hits.distance < self._nearest(known, hits)) | self._rules.unequal)
-        hits, row = hits.picked(closer), row[closer]
-        shift = np.append(0 * low, np.maximum(removed - block.size, 0)[others])[row]
-        first = np.minimum(hits.start, hits.end - most - shift)
-        last = np.maximum(hits.end, hits.start + most + shift)
-        # Other alleles of which two may be in a hit, and what is around them.
-        site = distinct(block.site[others])
-        near = block.place[site[1:]] - np.maximum.accumulate(block.behind[site])[:-1] <= most
-        site = np.append(site[:-1][near], site[1:][near])
-        first = np.append(first, block.place[site] - most)
-        last = np.append(last, block.behind[site] + most)
-        if self._minima:
-            low, bounds = _stretches(first, last, len(letters))
-            ends = self._search_in(gather(letters, low, bounds), bounds)
-            number = self._number(ends, low[ends.record])
-            known = np.sort(np.append(known, number + ends.distance))
-            kept = hits.distance < self._nearest(known, hits)
-            kept = np.append(kept, np.ones(len(site), np.bool_))
-            first, last = first[kept], last[kept]
-        change = np.bincount(np.searchsorted(block.reach, first, "right"), None, len(block.place))
-        change -= np.bincount(np.searchsorted(block.place, last), None, len(block.place))
-        kept = (np.cumsum(change) > 0)[block.site]
-        kept[block.first[:-1]] = False  # the reference
-        return np.flatnonzero(kept), known
+        window = row[within] - len(low)
+        places[:2, within] = windows.lifted(window, *places[:2, within])[:2]
+        places[2:, within] = windows.lifted(window, *places[2:, within])[2:]
+        return replace(hits, start=places[0], end=places[1]), places[2:], crowded
 
     def _search_in(
         self, letters: Bytes, bounds: Longs, asked: bool = False, united: bool = False
