@@ -88,7 +88,8 @@ class EditSearch(Search[HitBatch]):
     """The search of a Query `edit`, `multi` beside PAMs of several lengths, or `best` within its
     k.
 
-    engine: None for the one that `run` asks for.
+    engine: None for the one that `run` asks for. `report` and `run.aligned` may change between the
+    genomes that are searched.
     """
 
     def __init__(
@@ -102,8 +103,8 @@ class EditSearch(Search[HitBatch]):
         super().__init__(genomes, run, regions)
         lengths, distances = query.patterns.lengths, checked_distances(query)
         self._rules, k = checked_rules(query, int(distances.max()))
-        self._report = query.reported
-        check_choice("report", self._report, REPORTS)
+        self.report = query.reported
+        check_choice("report", self.report, REPORTS)
         if engine is None:
             work = work_of(genomes.expected_letters, lengths, query.strand)
             engine = choose_algorithm("edit", query.patterns, run, work)
@@ -111,9 +112,7 @@ class EditSearch(Search[HitBatch]):
         self._panel = panel = each_strand(query.patterns, query.strand)
         limits, reach = np.minimum(distances, k)[panel.pattern], self._rules.reach
         self._query, self._constraints = difference_search(panel, self._rules, limits)
-        # Alignments alone say which of several PAMs stands beside a hit.
-        self._aligned = run.aligned or self._rules.unequal
-        self._at_once = rows_at_once(panel.lengths + reach, self._aligned)
+        self._at_once = rows_at_once(panel.lengths + reach, run.aligned or self._rules.unequal)
         self._coding = Coding(len(limits), marked(self._query.k))
         self._bound = bool(self._rules.pams) or self._rules.bind_alignments  # rules decide of ends
         self._backward = self._query.reading.backward != 0
@@ -123,7 +122,7 @@ class EditSearch(Search[HitBatch]):
         longest, gap = int(lengths.max()) + reach, max(k + 1, reach)
         self._most = longest + k  # letters of an occurrence
         fits = k <= MOST_EDITS and self._most < 1 << COLUMN_BITS
-        self._coded = fits and not self._aligned and not self._rules.bind_alignments
+        self._coded = fits and not self._rules.bind_alignments
         plan = plan_reading(longest, k, gap, engine.layout, len(limits))
         self._chunking = Chunking(plan, engine, engine.layout.reading_words)
 
@@ -135,14 +134,14 @@ class EditSearch(Search[HitBatch]):
     def _find(self, genome: Genome) -> Iterable[HitBatch]:
         circular = self.genomes.circular
         if circular is None:
-            return self._in_chunks(self.chunks(self._chunking, genome), self._report)
+            return self._in_chunks(self.chunks(self._chunking, genome), self.report)
         return self._in_circles(genome, Circles(circular, self._most, unrolled=True))
 
     def _in_circles(self, genome: Genome, circles: Circles) -> Iterator[HitBatch]:
         """Yield the HitBatches of linear and of circular records by turns."""
         for turns, first, parts in circles.runs(self.parts(genome)):
             chunks = self._chunking.fresh(parts, first)
-            found = self._in_chunks(chunks, "ends" if turns else self._report)
+            found = self._in_chunks(chunks, "ends" if turns else self.report)
             for batch in by_record(found) if turns else found:
                 batch = replace(batch, origin=batch.origin._replace(circles=circles.lengths))
                 yield self._on_circles(batch, circles) if turns else batch
@@ -162,12 +161,12 @@ class EditSearch(Search[HitBatch]):
         place = np.where(backward, size - 1 - anchor, anchor - 1) % size
         rows = np.flatnonzero(own)
         rows = rows[np.lexsort((place[rows], minus[rows], pattern[rows], record[rows]))]
-        if self._report != "ends" and len(rows):
+        if self.report != "ends" and len(rows):
             same = [np.diff(column[rows], prepend=-1) != 0 for column in (record, pattern, minus)]
             group = np.cumsum(np.any(same, axis=0)) - 1
             low = lowest_on_circles(group, place[rows], distance[rows], size[rows])
             rows, group = rows[low], group[low]
-            if self._report == "loci":
+            if self.report == "loci":
                 begin = np.where(minus == 1, size - end, start) % size
                 met = np.where(minus == 1, end - anchor, anchor - start)
                 arcs = np.stack([begin, end - start, met])[:, rows]
@@ -276,13 +275,15 @@ class EditSearch(Search[HitBatch]):
         """Trace ends, and have their hits wait."""
         span, limit = self._records(chunk, ends)
         position, query, distance = ends
+        # Alignments alone say which of several PAMs stands beside a hit.
+        aligned = self.run.aligned or self._rules.unequal
         start, end, columns, edits = trace_ends(
             self.engine.workers,
             chunk.view(self._before),
             (self._query, self._constraints),
             Ends(position, query, distance, limit),
-            self._aligned,
-            self._coded,
+            aligned,
+            self._coded and not aligned,
         )
         origin = chunk.spans.begins[span]
         kinds = self._panel.pattern[query], distance.astype(np.int32), self._panel.minus[query]

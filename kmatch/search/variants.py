@@ -69,7 +69,7 @@ class VariantSearch(Search[HitBatch]):
         distances = pattern_distances(query.patterns, query.k)
         self._most = int(distances.max())
         lengths = query.patterns.lengths + self._bulges * distances
-        self._searches: dict[bool, Search[HitBatch]] = {}
+        self._search: Any = None  # of windows
         # Windows have too few letters for a trial.
         tried = try_lookup(len(lengths), self._most, len(self._rules.pams), not self._bulges)
         run = search.run._replace(cluster=None, algorithm=ENGINE, way="lookup" if tried else None)
@@ -223,13 +223,12 @@ class VariantSearch(Search[HitBatch]):
             return no_hits()
         stretch = Stretch([""] * (len(bounds) - 1), np.diff(bounds), letters)
         genome = Genome.of_stretches("windows of variants", [stretch])
-        run = self.run._replace(aligned=asked and self.run.aligned)
-        kind = asked and self._bulges  # without gaps all searches have the same tables
-        if kind not in self._searches:
-            query = self._query if asked else self._query._replace(report="ends")
-            self._searches[kind] = begin_search(query, Genomes(genome), run)
-        search = self._searches[kind]
-        search.run, search.engine.united = run, united
+        if self._search is None:
+            self._search = begin_search(self._query, Genomes(genome), self.run)
+        search = self._search
+        search.run = self.run._replace(aligned=asked and self.run.aligned)
+        search.report = self._query.reported if asked else "ends"
+        search.engine.united = united
         return joined([no_hits(), *search._find(genome)])
 
     def _lifted(
