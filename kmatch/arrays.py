@@ -86,14 +86,12 @@ def ranked(numbers: NDArray[Any]) -> tuple[NDArray[Any], Longs]:
 
 def order_of(*keys: NDArray[Any]) -> Longs:
     """The order of rows by integer keys, n each, the first one before the others; rows that are
-    equal stay as they come."""
-    if not len(keys[0]):
-        return np.zeros(0, np.int64)
-    lows = [int(key.min()) for key in keys]
-    sizes = [int(key.max()) - low + 1 for key, low in zip(keys, lows, strict=True)]
+    equal stay as they come. It is found fast where rows are nearly in order, as hits are."""
+    lows = [int(key.min(initial=0)) for key in keys]
+    sizes = [int(key.max(initial=0)) - low + 1 for key, low in zip(keys, lows, strict=True)]
     if math.prod(sizes) >= 1 << KEY_BITS:
         return np.lexsort(keys[::-1])
     packed = np.zeros(len(keys[0]), np.int64)
     for key, low, size in zip(keys, lows, sizes, strict=True):
         packed = packed * size + (key - low)
-    return np.argsort(packed, kind="stable")  # fast where rows are nearly in order, as hits are
+    return np.argsort(packed, kind="stable")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kmatch import __version__
-from kmatch.arrays import Longs, bounds_of, order_of
+from kmatch.arrays import Longs, bounds_of
 from kmatch.errors import checked_count, warn
 from kmatch.results.batches import HitBatch, joined, no_hits
 from kmatch.results.columns import write_line
@@ -147,7 +147,9 @@ def _closest(batches: Iterable[HitBatch], most: int, counts: Longs) -> HitBatch:
 
 def _first(batch: HitBatch, most: int) -> HitBatch:
     """The rows that are among the closest of their pattern, the first of these."""
-    order = order_of(batch.pattern, batch.distance)
+    keys = batch.distance, batch.pattern
+    small = [key.astype(np.min_scalar_type(int(key.max(initial=0)))) for key in keys]
+    order = np.lexsort(tuple(small))  # by radix
     bounds = bounds_of(np.bincount(batch.pattern))
     rank = np.arange(len(order)) - bounds[batch.pattern[order]]
     return batch.picked(np.sort(order[rank < most]))
