@@ -112,7 +112,6 @@ class EditSearch(Search[HitBatch]):
         self._panel = panel = each_strand(query.patterns, query.strand)
         limits, reach = np.minimum(distances, k)[panel.pattern], self._rules.reach
         self._query, self._constraints = difference_search(panel, self._rules, limits)
-        self._at_once = rows_at_once(panel.lengths + reach, run.aligned or self._rules.unequal)
         self._coding = Coding(len(limits), marked(self._query.k))
         self._bound = bool(self._rules.pams) or self._rules.bind_alignments  # rules decide of ends
         self._backward = self._query.reading.backward != 0
@@ -179,6 +178,9 @@ class EditSearch(Search[HitBatch]):
     def _in_chunks(self, chunks: Iterable[PackedChunk], report: str) -> Iterator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks, some without rows."""
         self._now = report
+        # Alignments alone say which of several PAMs stands beside a hit.
+        self._aligned = self.run.aligned or self._rules.unequal
+        self._at_once = rows_at_once(self._panel.lengths + self._rules.reach, self._aligned)
         self._start()
         last: PackedChunk | None = None
         for chunk, codes in self._scanner.scan(chunks, self._scans.start):
@@ -275,15 +277,13 @@ class EditSearch(Search[HitBatch]):
         """Trace ends, and have their hits wait."""
         span, limit = self._records(chunk, ends)
         position, query, distance = ends
-        # Alignments alone say which of several PAMs stands beside a hit.
-        aligned = self.run.aligned or self._rules.unequal
         start, end, columns, edits = trace_ends(
             self.engine.workers,
             chunk.view(self._before),
             (self._query, self._constraints),
             Ends(position, query, distance, limit),
-            aligned,
-            self._coded and not aligned,
+            self._aligned,
+            self._coded and not self._aligned,
         )
         origin = chunk.spans.begins[span]
         kinds = self._panel.pattern[query], distance.astype(np.int32), self._panel.minus[query]

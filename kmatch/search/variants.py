@@ -164,7 +164,7 @@ class VariantSearch(Search[HitBatch]):
             low, bounds = _stretches(low, high, len(letters))
             ends = self._search_in(gather(letters, low, bounds), bounds)
             number = self._number(ends, low[ends.record])
-            known = np.sort(np.append(known, number + ends.distance))
+            known = np.sort(np.append(known, number + ends.distance), kind="stable")
             around = around[:, hits.distance < self._nearest(known, hits)]
         first, last = np.append(around, crowded, axis=1)
         change = np.bincount(np.searchsorted(block.reach, first), None, len(block.place))
