@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from kmatch.genome import Genome
     from kmatch.results.assays import Assays
     from kmatch.results.table import Guides, Hit, Hits, Primer, Primers, Product, Products
-    from kmatch.sequences.variants import Variants
+    from kmatch.variants.vcf import Variants
 
 # Loaded on first use: `kmatch --help` must not wait for NumPy and Numba.
-_HOMES = ("errors", "genome", "sequences.variants", "results.table", "results.assays", "api")
+_HOMES = ("errors", "genome", "variants.vcf", "results.table", "results.assays", "api")
 
 
 def __getattr__(name: str) -> object:

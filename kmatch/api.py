@@ -11,7 +11,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal
 
-from kmatch.errors import APART, check_choice, check_threads, checked_count
+import kmatch.published.registry  # noqa: F401  offers its algorithms to searches
+from kmatch.apps.assay import AssayOptions, AssaySearch
+from kmatch.apps.guides import GuideOptions, GuideSearch
+from kmatch.apps.pcr import PRODUCT, PcrOptions, PcrSearch
+from kmatch.apps.primer import PrimerOptions, PrimerSearch
+from kmatch.apps.searches import begin_search, on_cluster
+from kmatch.arguments import APART, check_choice, check_threads, checked_count
 from kmatch.genome import Genome, as_genome, as_genomes
 from kmatch.packed.writer import write_packed
 from kmatch.results.assays import Assays
@@ -20,19 +26,14 @@ from kmatch.results.melting import SALTS, Salts
 from kmatch.results.output import open_output
 from kmatch.results.table import SCORES, VARIANTS, Guides, Hits, Primers, Products
 from kmatch.search.alignments import BESIDE, GenomeTexts, with_alignments
-from kmatch.search.assay import AssayOptions, AssaySearch
-from kmatch.search.guides import GuideOptions, GuideSearch
 from kmatch.search.panel import pattern_distances
-from kmatch.search.pcr import PRODUCT, PcrOptions, PcrSearch
-from kmatch.search.primer import PrimerOptions, PrimerSearch
-from kmatch.search.query import Query, Run, on_cluster
+from kmatch.search.query import Query, Run
 from kmatch.search.regions import RegionsGiven, load_regions
 from kmatch.search.rules import check_pam, make_scorer
-from kmatch.search.search import begin_search
 from kmatch.sequences.patterns import Patterns, load_patterns
 from kmatch.sequences.primer_pairs import PairsGiven, load_pairs
 from kmatch.sequences.records import Progress
-from kmatch.sequences.variants import Variants, load_variants
+from kmatch.variants.vcf import Variants, load_variants
 
 Path = str | os.PathLike[str]
 Searched = Genome | Path | Sequence[Genome | Path]

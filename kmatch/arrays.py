@@ -84,9 +84,54 @@ def ranked(numbers: NDArray[Any]) -> tuple[NDArray[Any], Longs]:
     return known, np.searchsorted(known, numbers)
 
 
+def run_starts(*keys: NDArray[Any]) -> Longs:
+    """Return the rows where a run of equal keys begins, int64[runs].
+
+    keys: of n rows each; a run ends where any of them changes.
+
+        run_starts([5 5 7 7 7 2])  ->  [0 2 5]
+    """
+    changes = np.zeros(len(keys[0]), np.bool_)
+    changes[:1] = True
+    for key in keys:
+        changes[1:] |= key[1:] != key[:-1]
+    return np.flatnonzero(changes)
+
+
+def first_of_each(order: Longs, *keys: NDArray[Any]) -> Longs:
+    """Return of each run of equal keys the row that comes first in an order, int64[runs].
+
+    order: int64[n], rows sorted by the keys before all else; keys: of n rows each.
+
+        first_of_each([3 0 2 1], [5 7 7 5])  ->  [3 2]
+    """
+    return order[run_starts(*(key[order] for key in keys))]
+
+
+def range_join(first: Longs, last: Longs) -> tuple[Longs, Longs]:
+    """Return every pair of a row and a number of its range, (int64[pairs], int64[pairs]).
+
+    first, last: int64[n], the range of row i being first[i] … last[i]−1, empty where it would end
+    before it begins. Pairs are sorted by row, then by number.
+
+        range_join([4 9 0], [6 9 1])  ->  [0 0 2], [4 5 0]
+    """
+    counts = np.maximum(last - first, 0)
+    rows = np.repeat(np.arange(len(first)), counts)
+    numbers = np.arange(len(rows)) - np.repeat(bounds_of(counts)[:-1] - first, counts)
+    return rows, numbers
+
+
 def order_of(*keys: NDArray[Any]) -> Longs:
-    """The order of rows by integer keys, n each, the first one before the others; rows that are
-    equal stay as they come. It is found fast where rows are nearly in order, as hits are."""
+    """Return the order of rows by keys, of n rows each, the first key before the others, int64[n].
+
+    Rows that are equal stay as they come. Whole numbers that are nearly in order, as hits are, are
+    sorted fast.
+
+        order_of([1 0 1], [5 9 3])  ->  [1 2 0]
+    """
+    if any(key.dtype.kind == "f" for key in keys):
+        return np.lexsort(keys[::-1])
     lows = [int(key.min(initial=0)) for key in keys]
     sizes = [int(key.max(initial=0)) - low + 1 for key, low in zip(keys, lows, strict=True)]
     if math.prod(sizes) >= 1 << KEY_BITS:

@@ -8,15 +8,16 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from kmatch.apps.primer import PrimerOptions, PrimerSearch
 from kmatch.arrays import Bytes, Longs
 from kmatch.engine.devices import choose_engine
 from kmatch.errors import DeviceError, InputError
 from kmatch.genome import Genome, as_genomes
-from kmatch.published.registry import ENGINE, PUBLISHED, Algorithm
+from kmatch.published.registry import PUBLISHED, Algorithm
 from kmatch.published.search import Published
-from kmatch.search.primer import PrimerOptions, PrimerSearch
+from kmatch.search.algorithms import ENGINE
+from kmatch.search.begin import begin_here
 from kmatch.search.query import Query, Run
-from kmatch.search.search import begin_search
 from kmatch.sequences.alphabet import encode, encode_text
 from kmatch.sequences.patterns import load_patterns
 
@@ -146,7 +147,7 @@ def by_engine(case: Case, device: str, threads: int | None = None) -> Answer:
         else:
             report = "ends" if case.command == "edit" else None
             query = Query(case.command, load_patterns(case.patterns), case.k, "+", report=report)
-            search = begin_search(query, as_genomes(genome), run)
+            search = begin_here(query, as_genomes(genome), run)
         search.engine.time_kernels()
         found = list(search)
         call = time.perf_counter() - began

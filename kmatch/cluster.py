@@ -19,19 +19,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import kmatch
+import kmatch.published.registry  # offers its algorithms to searches
+from kmatch.apps.primer import raise_bounds
 from kmatch.arrays import Longs
 from kmatch.engine.types import part_of
 from kmatch.errors import ClusterError, InputError, KmatchError, NameWarning, counted, hearing, warn
 from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.jit.folders import digest
 from kmatch.packed.writer import write_packed
-from kmatch.published.registry import ENGINE, choose_algorithm
 from kmatch.results.batches import HitBatch, joined, no_hits
+from kmatch.search.algorithms import ENGINE, choose_algorithm
+from kmatch.search.begin import begin_here
 from kmatch.search.best import closest_of, moved
-from kmatch.search.primer import raise_bounds
 from kmatch.search.query import Query, Run
 from kmatch.search.regions import Regions
-from kmatch.search.search import Progress, Search, begin_search
+from kmatch.search.search import Progress, Search
 from kmatch.sequences.patterns import PatternSet
 from kmatch.sequences.records import Stretch, whole_stretches
 
@@ -173,7 +175,7 @@ def find_hits(
 ) -> tuple[HitBatch, Progress]:
     """The hits of a group of the patterns of a Query."""
     numbers = np.arange(*group)
-    search = begin_search(query.take(numbers, query.k), genomes, run, regions)
+    search = begin_here(query.take(numbers, query.k), genomes, run, regions)
     batch = joined([no_hits(), *search.everywhere()])
     return replace(batch, pattern=numbers[batch.pattern].astype(np.int32)), search.progress
 
@@ -198,7 +200,7 @@ class ClusterSearch(Search[HitBatch]):
     ) -> None:
         super().__init__(genomes, run, regions)
         if run.algorithm == ENGINE:  # a group alone misses errors of the whole panel
-            begin_search(query, as_genomes(Genome.from_records([])), Run("cpu", 1))
+            begin_here(query, as_genomes(Genome.from_records([])), Run("cpu", 1))
         self._query, self.engine, self.narrows = query, run.cluster, not query.whole
 
     def everywhere(self) -> Iterator[HitBatch]:
@@ -229,7 +231,7 @@ class Cluster:
     client: a distributed.Client; description: as an engine has it.
     """
 
-    search = ClusterSearch  # as `kmatch.search.search.begin_search`
+    search = ClusterSearch  # as `kmatch.search.begin.begin_here`
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -240,7 +242,7 @@ class Cluster:
     def raise_bounds(
         self, starts: Any, background: Genome, k: int, options: Any, run: Run, progress: Progress
     ) -> None:
-        """As `kmatch.search.primer.raise_bounds`, by records of the background."""
+        """As `kmatch.apps.primer.raise_bounds`, by records of the background."""
         search = Search[Any](as_genomes(background), run)
         search.progress, count = progress, len(starts.masks)
         find, most = partial(find_bounds, starts, k, options), max(count // STARTS, 1)

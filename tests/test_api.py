@@ -88,7 +88,7 @@ def test_products_outside_of_regions_are_not_cut_out(monkeypatch):
     cut.clear()
     found = call(kmatch.pcr, genome, primers, 0, regions=[("b", 100, 170)], **options)
     assert list(found) == list(whole[inside]) and len(cut) == len(found) > 100
-    monkeypatch.setattr("kmatch.search.pcr.MANY", 100)
+    monkeypatch.setattr("kmatch.apps.pcr.MANY", 100)
     with pytest.warns(UserWarning, match="more than 100 products") as warned:
         call(kmatch.pcr, genome, primers, 0, **options)
     assert len(warned) == 1

@@ -6,12 +6,12 @@ from time import perf_counter
 import pytest
 
 import kmatch
+from kmatch.apps.primer import PrimerOptions, PrimerSearch
+from kmatch.apps.searches import begin_search
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.geometry import CACHE_LINE, LANES_PER_WORD, rows_for
 from kmatch.genome import as_genomes
-from kmatch.search.primer import PrimerOptions, PrimerSearch
 from kmatch.search.query import Query, Run
-from kmatch.search.search import begin_search
 from kmatch.sequences.patterns import load_patterns
 
 PACKAGE = Path(kmatch.__file__).parent

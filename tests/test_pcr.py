@@ -9,7 +9,7 @@ from support.searches import batches, products
 from support.searches import product_rows as rows
 
 import kmatch
-from kmatch.search import pcr as joins
+from kmatch.apps import pcr as joins
 from kmatch.sequences.primer_pairs import load_pairs, role_of
 
 FORWARD, REVERSE = "ACGTTGCAGT", "GGATTACCAG"

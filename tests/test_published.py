@@ -17,14 +17,15 @@ from kmatch.engine.cuda.driver import cuda
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.workers import Workers
 from kmatch.errors import InputError
-from kmatch.published import registry
 from kmatch.published.cpu import nakano2012
 from kmatch.published.cpu.pmasm2017 import look_up_memory
 from kmatch.published.cpu.wspasm2017 import find_matches
 from kmatch.published.cuda import feuser2018, wspasm2017
 from kmatch.published.cuda.liu2012 import opt_block_thread
-from kmatch.published.registry import PUBLISHED, Algorithm, find
+from kmatch.published.registry import PUBLISHED, Algorithm
 from kmatch.published.search import Published
+from kmatch.search import algorithms as choice
+from kmatch.search.algorithms import find
 from kmatch.sequences.alphabet import encode, encode_text
 
 CASES = {name: PROBLEMS[name].cases for name in PROBLEMS}
@@ -228,7 +229,7 @@ def test_what_it_was_not_made_for(monkeypatch):
         "short": Algorithm("sequential", "liu2012", ("cpu",), {"cpu": 5}),
         "gpu": Algorithm("thread", "liu2012", ("cuda",)),
     }
-    monkeypatch.setattr(registry, "find", lambda command, name: fakes[name])
+    monkeypatch.setattr(choice, "find", lambda command, name: fakes[name])
     genome = kmatch.Genome.from_records([("r", "ACGTACGT")])
     for patterns, hits in (["ACGTA"], 2), (["ACGT"], 4):
         assert len(kmatch.hamming(genome, patterns, 0, algorithm="short", device="auto")) == hits

@@ -19,13 +19,13 @@ from support.devices import PROBLEMS, check
 from support.searches import aligned, settings
 
 import kmatch
+from kmatch.apps.searches import begin_search
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.workers import Workers
 from kmatch.genome import as_genomes
 from kmatch.search.chunks import Chunking, plan_chunks
 from kmatch.search.plateaus import loci_on_circles
 from kmatch.search.query import Query, Run
-from kmatch.search.search import begin_search
 from kmatch.sequences.patterns import load_patterns
 
 pytestmark = pytest.mark.filterwarnings("ignore:pattern .* (matches nowhere|ends|begins)")

@@ -9,7 +9,7 @@ import pytest
 
 import kmatch
 from kmatch.engine import ways
-from kmatch.search import variants
+from kmatch.variants import search as variants
 
 CASES = {
     "hamming": (kmatch.hamming, {}),

@@ -10,13 +10,13 @@ from support.differences import edited
 from support.searches import aligned, edit, search, search_panel
 
 import kmatch
+from kmatch.apps.searches import begin_search
 from kmatch.engine import devices, ways
 from kmatch.engine.cpu import tables
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.errors import DeviceError
 from kmatch.genome import as_genomes
 from kmatch.search.query import Query
-from kmatch.search.search import begin_search
 from kmatch.sequences.patterns import load_patterns
 
 HUMAN, COLI = 3_100_000_000, 4_600_000

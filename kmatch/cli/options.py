@@ -8,10 +8,12 @@ from typing import Any
 
 import click
 
+import kmatch.published.registry  # noqa: F401  offers its algorithms to searches
+from kmatch.arguments import APART, PAM_SIDES, STRANDS, checked_count, checked_share
 from kmatch.cli.command import OUTPUT, RUNNING, WHERE, Argument, Given, Option, grouped
-from kmatch.errors import APART, PAM_SIDES, STRANDS, InputError, checked_count, checked_share
-from kmatch.published.registry import ENGINE, names
+from kmatch.errors import InputError
 from kmatch.results.output import COMPRESSED, is_special
+from kmatch.search.algorithms import ENGINE, names
 
 TABLES = ("bed", "tsv", "csv")
 FORMATS = (*TABLES, "sam", "gff3", "view")

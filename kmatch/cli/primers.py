@@ -6,11 +6,12 @@ from functools import partial
 
 import click
 
+from kmatch.arguments import BACKGROUND_STRANDS, PAIRINGS, PAM_SIDES
 from kmatch.cli import options
 from kmatch.cli.command import OUTPUT, WHERE, Argument, Given, Option, command, grouped
 from kmatch.cli.options import NONE, OLIGOS, ONE, READ, Number
 from kmatch.cli.searches import Search, check_inputs, heard
-from kmatch.errors import BACKGROUND_STRANDS, PAIRINGS, PAM_SIDES, counted
+from kmatch.errors import counted
 
 SALTS = tuple(
     Option(f"--{name}", Number(), None, text, default=default, group=OUTPUT)
@@ -71,8 +72,8 @@ def pcr(given: Given) -> None:
     check_inputs(given, "PRIMERS")
     if given.sequence and search.form not in ("tsv", "csv"):
         raise click.UsageError("--sequence adds a column to TSV; give --format tsv too")
+    from kmatch.apps.pcr import PcrOptions, PcrSearch
     from kmatch.results.table import Products
-    from kmatch.search.pcr import PcrOptions, PcrSearch
     from kmatch.sequences.primer_pairs import load_pairs
 
     by_name = {f"pair_{n}": pair for n, pair in enumerate(given.sequences, 1)}
@@ -150,9 +151,9 @@ def primer(given: Given) -> None:
             )
     search = Search(given)
     search.label = given.background
+    from kmatch.apps.primer import PrimerOptions, PrimerSearch
     from kmatch.genome import Genome
     from kmatch.results.table import Primers
-    from kmatch.search.primer import PrimerOptions, PrimerSearch
 
     target, background = (Genome(path, keep=False) for path in paths)
     how = given.made(PrimerOptions)
@@ -208,9 +209,9 @@ def guides(given: Given) -> None:
     the sum of CFD of all its sites but one that is perfect).
     """
     search = Search(given, default="tsv")
+    from kmatch.apps.guides import GuideOptions, GuideSearch
     from kmatch.genome import Genome
     from kmatch.results.table import Guides
-    from kmatch.search.guides import GuideOptions, GuideSearch
     from kmatch.search.regions import load_regions
 
     table = Guides((), given.k, "mit" in given.score)
@@ -279,9 +280,9 @@ def assay(given: Given) -> None:
     search = Search(given, default="tsv")
     if search.form == "bed":
         raise click.UsageError("assay writes TSV and CSV, as not every row has a place")
+    from kmatch.apps.assay import AssayOptions, AssaySearch
     from kmatch.results.assays import Assays
     from kmatch.results.melting import Salts
-    from kmatch.search.assay import AssayOptions, AssaySearch
     from kmatch.sequences.primer_pairs import load_pairs
 
     pairs, targets = load_pairs(given.assays), None

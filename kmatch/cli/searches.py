@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kmatch.arguments import REPORTS
 from kmatch.cli import options
 from kmatch.cli.command import Given, Option, check_files, command
 from kmatch.cli.messages import Messages
-from kmatch.errors import REPORTS, InputError, counted, listed, warn
-from kmatch.search.query import Query, Run, on_cluster
+from kmatch.errors import InputError, counted, listed, warn
+from kmatch.search.query import Query, Run
 
 if TYPE_CHECKING:
     from kmatch.results.columns import Table
@@ -90,13 +91,14 @@ class Search:
     ) -> Iterator[tuple[Iterator[Any], list[Any]]]:
         """Give the batches of the search begin(run), with messages and progress, and handles of -o
         and of more outputs that are not None; the search ends with the block."""
+        from kmatch.apps.searches import on_cluster
         from kmatch.results.output import open_outputs
 
         messages, given = self.messages, self.given
         several = self.genomes is not None and self.genomes.named
         run = given.made(Run)._replace(aligned=self.aligned)
         if given.vcf:
-            from kmatch.sequences.variants import Variants
+            from kmatch.variants.vcf import Variants
 
             run = run._replace(variants=given.made(Variants))
         with (
@@ -287,11 +289,11 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     search = Search(given, of_hits=True)
     panel = _panel(given)
     search.open_genomes(rereads or bool(given.vcf), panel)
+    from kmatch.apps.searches import begin_search
     from kmatch.results.limit import Counts, limited
     from kmatch.results.table import FLANKS, VARIANTS, Hits
     from kmatch.search.panel import pattern_distances
     from kmatch.search.rules import check_pam, make_scorer
-    from kmatch.search.search import begin_search
 
     query = Query(problem, panel, **given.values(Query._fields[2:]))
     check_pam(panel, query.pam, query.pam_side)

@@ -12,7 +12,8 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from kmatch import __version__
-from kmatch.errors import DeviceError, check_threads
+from kmatch.arguments import check_threads
+from kmatch.errors import DeviceError
 
 if TYPE_CHECKING:
     from kmatch.engine.engine import Engine

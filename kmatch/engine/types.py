@@ -34,14 +34,18 @@ class Ends(NamedTuple):
 
 
 class Texts(NamedTuple):
-    """n texts side by side: text i is letters[ends[i] … ends[i+1]−1], ASCII; ends: int64[n+1]."""
+    """n texts side by side, of which text i is letters[bounds[i] … bounds[i+1]−1].
 
-    ends: Longs
+    bounds: int64[n+1], where each text begins, and where the last one ends.
+    letters: uint8, ASCII.
+    """
+
+    bounds: Longs
     letters: Bytes
 
     def counted(self, letter: str) -> Longs:
         """How often each text has a letter, int64[n]."""
-        return counted_in_rows(self.letters == ord(letter), self.ends)
+        return counted_in_rows(self.letters == ord(letter), self.bounds)
 
 
 class Columns(NamedTuple):

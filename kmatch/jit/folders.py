@@ -30,7 +30,7 @@ NAMES = "kmatch-" + 24 * "[0-9a-f]"  # of folders
 
 # What kernels come from: these files, and all files of these folders. Tests check that no kernel
 # and nothing that kernels import is left out.
-FILES = ("__init__.py", "arrays.py", "errors.py", "results/kernels.py")
+FILES = ("__init__.py", "arguments.py", "arrays.py", "errors.py", "results/kernels.py")
 FOLDERS = ("engine", "engine/cpu", "engine/cuda", "jit", "published/cpu", "published/cuda")
 
 MONTH = 30 * 86400  # after which a folder for other sources or versions is removed

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kmatch.arguments import MOST, checked_count
 from kmatch.arrays import Bools, Longs, ranked
-from kmatch.errors import MOST, InputError, checked_count, counted, shown
+from kmatch.errors import InputError, counted, shown
 from kmatch.pictures import STYLE, load_figure, nothing
 from kmatch.results.columns import HEADINGS
 from kmatch.sequences.files import StrPath, open_source

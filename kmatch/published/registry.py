@@ -1,18 +1,13 @@
-"""The published algorithms by command and name; imports none of them."""
+"""The published algorithms by command and name, offered to searches; imports none of them."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kmatch.errors import DeviceError, InputError
+from kmatch.search.algorithms import register
 
 if TYPE_CHECKING:
     from kmatch.engine.engine import Engine
-    from kmatch.search.query import Run
-    from kmatch.sequences.patterns import PatternSet
-
-ENGINE = "bitplane"  # kmatch's own algorithm
-
 
 CITED = {  # by the name of their modules
     "liu2012": "Liu et al. 2012",
@@ -49,6 +44,17 @@ class Algorithm(NamedTuple):
         """The limit on a device that a pattern of this length exceeds, 0 for none."""
         limit = self.longest.get(device, length)
         return limit if limit < length else 0
+
+    @property
+    def counts_mismatches(self) -> bool:
+        """Whether it finds windows, of which it counts mismatches."""
+        return self in _MISMATCHES
+
+    def on(self, engine: "Engine") -> "Engine":
+        """Return the Engine that runs it on the device of another."""
+        from kmatch.published.search import Published
+
+        return Published(engine, self)
 
     def load(self, device: str) -> Callable[..., Any]:
         """The function for a device, one of `devices` (see `kmatch.published`)."""
@@ -101,53 +107,5 @@ PUBLISHED = {
 }
 
 
-def names(command: str) -> list[str]:
-    """The names for the `--algorithm` of a command, the engine's first."""
-    return [ENGINE, *(algorithm.name for algorithm in PUBLISHED[command])]
-
-
-def find(command: str, name: str) -> Algorithm | None:
-    """The Algorithm of a name, None for the engine's. Raises InputError for an unknown one."""
-    for algorithm in PUBLISHED[command]:
-        if algorithm.name == name:
-            return algorithm
-    if name != ENGINE:
-        raise InputError(f"unknown algorithm '{name}'; {command} has {', '.join(names(command))}")
-    return None
-
-
-def choose_algorithm(
-    command: str, patterns: "PatternSet", run: "Run", work: int | None = None
-) -> "Engine":
-    """The engine of a search: that of a device, or of a published algorithm there.
-
-    run: how the search runs; `auto` is the CPU for algorithms that only run there; work: as for
-    `choose_engine`. Raises InputError for an unknown name and for patterns that the algorithm's
-    layout does not hold, DeviceError for a device that cannot be used or on which the algorithm
-    does not run.
-    """
-    from kmatch.engine.devices import choose_engine
-
-    name, device = run.algorithm, run.device
-    algorithm = find(command, name)
-    if algorithm is None:
-        return choose_engine(device, run.threads, work)
-    if device == "auto" and "cuda" not in algorithm.devices:
-        device = "cpu"
-    engine = choose_engine(device, run.threads)
-    if engine.name not in algorithm.devices:
-        raise DeviceError(
-            f"algorithm '{name}' ({algorithm.paper}) runs on {' or '.join(algorithm.devices)}, "
-            f"and not on {engine.device}; use another --device, or --algorithm {ENGINE}"
-        )
-    if engine.queues > 1:
-        raise DeviceError(f"algorithm '{name}' runs on one GPU, not on {engine.device}; use cuda:N")
-    for number, length in enumerate(patterns.lengths.tolist()):
-        if limit := algorithm.limit_below(length, engine.name):
-            raise InputError(
-                f"{patterns.told(number)}, and algorithm '{name}' holds {limit}; "
-                f"use --algorithm {ENGINE}"
-            )
-    from kmatch.published.search import Published
-
-    return Published(engine, algorithm)
+for _command, _algorithms in PUBLISHED.items():
+    register(_command, _algorithms)

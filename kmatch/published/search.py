@@ -5,7 +5,7 @@ All else, reading, plateaus, alignments and order, is the same as by kmatch's ow
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,9 @@ from kmatch.engine.engine import Engine, Scan, UnderWay, read_text
 from kmatch.engine.geometry import LANES_PER_WORD, Layout, Text, halo_of
 from kmatch.engine.queries import DifferenceQuery, QueryArrays
 from kmatch.engine.types import FRESH, Starts
-from kmatch.published.registry import PUBLISHED, Algorithm
+
+if TYPE_CHECKING:
+    from kmatch.published.registry import Algorithm
 
 POSITIONS = 1 << 26  # of a table, four bytes each
 PANEL = 1 << 6  # patterns of one length that are searched at a time, a row of the table each
@@ -29,7 +31,7 @@ Table = NDArray[np.int32]
 class Published(Engine):
     """An Engine whose scans are those of an algorithm, on the device of another engine."""
 
-    def __init__(self, base: Any, algorithm: Algorithm) -> None:
+    def __init__(self, base: Any, algorithm: "Algorithm") -> None:
         super().__init__(base.threads)
         self.name, self.device, self.description = algorithm.name, base.device, base.description
         self.capacity, self.workers, self._base = base.capacity, base.workers, base
@@ -51,7 +53,7 @@ class Published(Engine):
     def table(self, text: Any, pattern: Any, k: int) -> Table:
         """What the algorithm finds (see `kmatch.published`), in host memory."""
         shape: tuple[int, ...] = (len(text),)
-        if self._algorithm in PUBLISHED["hamming"]:
+        if self._algorithm.counts_mismatches:
             shape = *pattern.shape[:-1], len(text) - pattern.shape[-1] + 1
         if self._base.name == "cpu":
             table: Table = np.empty(shape, np.int32)

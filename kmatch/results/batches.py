@@ -131,12 +131,12 @@ class GuideBatch(Batch):
     @property
     def gc(self) -> Floats:
         """Share of G and C in each guide, float64[n]."""
-        return (self.guide.counted("G") + self.guide.counted("C")) / np.diff(self.guide.ends)
+        return (self.guide.counted("G") + self.guide.counted("C")) / np.diff(self.guide.bounds)
 
 
 def letters_beside(columns: Columns, lengths: Longs) -> Longs:
     """Letters of the PAM in each of n alignments, int64[n]; lengths: int64[n], of the patterns."""
-    return np.diff(columns.ops.ends) - columns.ops.counted("D") - lengths
+    return np.diff(columns.ops.bounds) - columns.ops.counted("D") - lengths
 
 
 @dataclass(frozen=True)
@@ -306,7 +306,7 @@ def join_rows(values: Sequence[Any]) -> Any:
     if any(value is None for value in values):
         return None
     if isinstance(first, Texts):
-        bounds = bounds_of(np.concatenate([np.diff(each.ends) for each in values]))
+        bounds = bounds_of(np.concatenate([np.diff(each.bounds) for each in values]))
         return Texts(bounds, np.concatenate([each.letters for each in values]))
     if isinstance(first, Batch):
         return joined(values)

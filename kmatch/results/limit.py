@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kmatch import __version__
+from kmatch.arguments import checked_count
 from kmatch.arrays import Longs, bounds_of
-from kmatch.errors import checked_count, warn
+from kmatch.errors import warn
 from kmatch.results.batches import HitBatch, joined, no_hits
 from kmatch.results.columns import write_line
 from kmatch.results.lines import number_word

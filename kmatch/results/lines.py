@@ -157,22 +157,22 @@ def lines_of(fields: Fields) -> memoryview:
             size += WIDEST[begins[-1]] * len(values[-1])
             continue
         if isinstance(cells, Spelt):
-            text, which = cells.texts, np.arange(len(cells.texts.ends) - 1)
+            text, which = cells.texts, np.arange(len(cells.texts.bounds) - 1)
         else:
             text, which = cells.names.texts, cells.which
         begins.append(begin)
         values.append(which)
         texts.append(text)
-        begin += len(text.ends) - 1
+        begin += len(text.bounds) - 1
         # A run of one column takes two bytes, the most a column can take.
-        size += int(np.diff(text.ends)[which].sum()) * (1 + is_runs[-1])
+        size += int(np.diff(text.bounds)[which].sum()) * (1 + is_runs[-1])
     rows = len(values[0])
     out = np.empty(size + rows * (len(texts[0].letters) + 1), np.uint8)
     written = fill_lines(
         np.array(is_runs),
         np.array(begins),
         np.concatenate(values).astype(np.int64, copy=False),
-        bounds_of(np.concatenate([np.diff(text.ends) for text in texts])),
+        bounds_of(np.concatenate([np.diff(text.bounds) for text in texts])),
         np.concatenate([text.letters for text in texts]),
         out,
     )

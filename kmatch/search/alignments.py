@@ -123,7 +123,7 @@ def _columns(
     """
     search, _ = sought
     query = hits.pattern + len(search.limits) // 2 * hits.minus.astype(np.int64)
-    begin, end = text.ends[:-1], text.ends[1:]
+    begin, end = text.bounds[:-1], text.bounds[1:]
     backward = search.reading.backward[query] != 0
     anchor = np.where(backward, begin + reach, end - 1 - reach)
     limit = np.where(backward, end - 1, begin)

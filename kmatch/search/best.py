@@ -15,8 +15,8 @@ from kmatch.arrays import Bools, Longs
 from kmatch.engine.ways import work_of
 from kmatch.errors import warn
 from kmatch.genome import Genome, Genomes, as_genomes
-from kmatch.published.registry import choose_algorithm
 from kmatch.results.batches import HitBatch, joined, no_hits
+from kmatch.search.algorithms import choose_algorithm
 from kmatch.search.alignments import with_alignments
 from kmatch.search.edit import EditSearch
 from kmatch.search.query import RUN, Query, Run

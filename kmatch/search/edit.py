@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from kmatch.arguments import REPORTS, check_choice
 from kmatch.arrays import Bytes, Longs, Table, bounds_of, gather, order_of
 from kmatch.engine.codes import Coding, marked
 from kmatch.engine.engine import Engine, Scan
@@ -27,11 +28,10 @@ from kmatch.engine.types import (
 )
 from kmatch.engine.ways import work_of
 from kmatch.engine.workers import Workers, slabs
-from kmatch.errors import REPORTS, check_choice
 from kmatch.genome import Genome, Genomes
 from kmatch.jit.entries import entry
-from kmatch.published.registry import choose_algorithm
 from kmatch.results.batches import HitBatch, hit_batch, joined, letters_beside, no_hits, sizes_of
+from kmatch.search.algorithms import choose_algorithm
 from kmatch.search.chunks import NO_LETTERS, Chunking, PackedChunk, plan_reading
 from kmatch.search.panel import checked_distances, each_strand
 from kmatch.search.plateaus import FOREVER, Plateaus, chains, loci_on_circles, lowest_on_circles

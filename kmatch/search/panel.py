@@ -4,9 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.arguments import STRANDS, check_choice, checked_count, checked_share
 from kmatch.arrays import Bytes, Ints, Longs, bounds_of, gather, offsets_in_rows
 from kmatch.engine.queries import QueryArrays, ReadingArrays, reading_arrays, window_arrays
-from kmatch.errors import STRANDS, InputError, check_choice, checked_count, checked_share, shown
+from kmatch.errors import InputError, shown
 from kmatch.search.query import Query
 from kmatch.sequences.alphabet import complement, reverse_complement
 from kmatch.sequences.patterns import PatternSet

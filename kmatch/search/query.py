@@ -1,16 +1,14 @@
 """What is looked for, and how a search runs."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kmatch.errors import checked_count
-from kmatch.published.registry import ENGINE
+from kmatch.arguments import checked_count
+from kmatch.search.algorithms import ENGINE
 
 if TYPE_CHECKING:
     from kmatch.arrays import Ints, Longs
     from kmatch.sequences.patterns import PatternSet
-    from kmatch.sequences.variants import Variants
 
 
 class Query(NamedTuple):
@@ -65,10 +63,11 @@ class Run(NamedTuple):
     """How a search runs.
 
     device: `auto`, `cpu`, `cuda` or `cuda:N`; threads: of the CPU, None for one a core; algorithm:
-    `bitplane`, or the name of a published one (see `kmatch.published.registry`); aligned: whether
+    `bitplane`, or the name of a published one (see `kmatch.search.algorithms`); aligned: whether
     hits come with their alignments; way: of `kmatch.engine.ways`, where it serves, None where the
-    search chooses; cluster: a `kmatch.cluster.Cluster` that searches in place of this machine, or
-    None; variants: whose haplotypes are searched too, or None.
+    search chooses; cluster: what searches in place of this machine, or None; variants: whose
+    haplotypes are searched too, or None. Searches of this folder know neither: those who begin a
+    search ask for them (see `kmatch.apps.searches`).
     """
 
     device: str = "auto"
@@ -77,20 +76,7 @@ class Run(NamedTuple):
     aligned: bool = True
     way: str | None = None
     cluster: Any = None
-    variants: "Variants | None" = None
+    variants: Any = None
 
 
 RUN = Run()
-
-
-@contextmanager
-def on_cluster(run: Run, scheduler: Any) -> Iterator[Run]:
-    """Give a Run on the Dask cluster of a scheduler, which is connected while the block runs; or
-    the same Run where the scheduler is None."""
-    if scheduler is None:
-        yield run
-        return
-    from kmatch.cluster import connected
-
-    with connected(scheduler) as cluster:
-        yield run._replace(cluster=cluster)

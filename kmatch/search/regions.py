@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.arguments import MOST, checked_count
 from kmatch.arrays import Bools, Longs
-from kmatch.errors import MOST, InputError, checked_count, listed, shown, warn
+from kmatch.errors import InputError, listed, shown, warn
 from kmatch.results.batches import RECORD, SomeBatch
 from kmatch.sequences.files import StrPath, is_comment, label_of, read_lines
 from kmatch.sequences.records import Stretch

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from kmatch.arguments import PAM_SIDES, check_choice, checked_count
 from kmatch.arrays import Longs
 from kmatch.engine.queries import DifferenceQuery, difference_query
 from kmatch.engine.types import Constraints, kind_states, unit_states
-from kmatch.errors import PAM_SIDES, InputError, check_choice, checked_count, shown, warn
+from kmatch.errors import InputError, shown, warn
 from kmatch.search.panel import Panel, panel_reading
 from kmatch.search.query import Query
 from kmatch.sequences.alphabet import IUPAC, complement, encode, letter_masks

@@ -7,14 +7,11 @@ from typing import Any, Generic
 import numpy as np
 
 from kmatch.arrays import Longs
-from kmatch.errors import InputError
 from kmatch.genome import Genome, Genomes
-from kmatch.published.registry import ENGINE
 from kmatch.results.batches import HitBatch, SomeBatch, joined
 from kmatch.search.chunks import Chunking, PackedChunk
-from kmatch.search.query import RUN, Query, Run
+from kmatch.search.query import RUN, Run
 from kmatch.search.regions import Regions
-from kmatch.search.rules import rules_of
 from kmatch.sequences.circles import Circles
 from kmatch.sequences.records import Progress as Tell
 from kmatch.sequences.records import Stretch
@@ -138,39 +135,6 @@ class Search(Generic[SomeBatch]):
             named = self.regions.meet(names, lengths, goes_on)
             lengths = np.where(named, lengths, 0) if self.narrows else lengths
         self.progress.add(lengths, goes_on)
-
-
-def begin_search(
-    query: Query, genomes: Genomes, run: Run = RUN, regions: Regions | None = None
-) -> Any:
-    """The search of a Query in genomes, which is iterated and asked as a Search: on the cluster of
-    a Run or else here, where only its own modules are imported."""
-    if run.variants is not None:
-        from kmatch.search.variants import VariantSearch
-
-        search = begin_search(query, genomes, run._replace(variants=None), regions)
-        return VariantSearch(search, query, run.variants)
-    if run.cluster is not None:
-        return run.cluster.search(query, genomes, run, regions)
-    if query.problem == "best":
-        from kmatch.search.best import BestSearch
-
-        return BestSearch(query, genomes, run, regions)
-    rules = rules_of(query)
-    if rules.unequal and run.algorithm != ENGINE:
-        *others, last = (pam.sequence for pam in rules.pams)
-        raise InputError(
-            f"the PAMs {', '.join(others)} and {last} have different lengths, which algorithm "
-            f"'{run.algorithm}' does not search beside; use --algorithm {ENGINE}, or one PAM"
-        )
-    # Beside PAMs of several lengths alignments that keep to the rules of windows are searched for.
-    if query.problem == "edit" or rules.unequal:
-        from kmatch.search.edit import EditSearch
-
-        return EditSearch(query, genomes, run, regions)
-    from kmatch.search.windows import WindowSearch
-
-    return WindowSearch(query, genomes, run, regions)
 
 
 def by_record(batches: Iterable[HitBatch]) -> Iterator[HitBatch]:

@@ -16,8 +16,8 @@ from kmatch.engine.ways import work_of
 from kmatch.engine.workers import slabs
 from kmatch.genome import Genome, Genomes
 from kmatch.jit.entries import entry
-from kmatch.published.registry import choose_algorithm
 from kmatch.results.batches import HitBatch, hit_batch, sizes_of
+from kmatch.search.algorithms import choose_algorithm
 from kmatch.search.chunks import NO_LETTERS, Chunking, PackedChunk, plan_chunks
 from kmatch.search.edit import keep_ends
 from kmatch.search.panel import Panel, build_panel, checked_distances, each_strand, panel_letters

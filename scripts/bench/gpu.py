@@ -34,6 +34,7 @@ import numpy as np
 from harness.common import plain_parser, shown_figure, write_results
 
 import kmatch
+from kmatch.apps.primer import COMPLEMENT, LETTER_CODES
 from kmatch.bench import Case, by_engine, by_published
 from kmatch.engine.cuda import edit, hamming
 from kmatch.engine.cuda.driver import Stopwatch, cuda
@@ -41,10 +42,9 @@ from kmatch.engine.cuda.words import HitBuffer
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.queries import difference_query
 from kmatch.engine.types import FRESH, Starts
-from kmatch.published.registry import find
+from kmatch.search.algorithms import find
 from kmatch.search.chunks import Chunking, plan_chunks, plan_reading
 from kmatch.search.panel import build_panel, each_strand, panel_letters, panel_reading
-from kmatch.search.primer import COMPLEMENT, LETTER_CODES
 from kmatch.sequences.patterns import load_patterns
 
 LOGIC, BANDWIDTH, COPY = 16.7e12, 4.8e12, 50e9  # of an H200: operations and bytes a second

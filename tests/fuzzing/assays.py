@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from support.commands import fasta, here
 
 from fuzzing.searches import Wrong, compare
-from kmatch.search import assay, best, pcr
+from kmatch.apps import assay, pcr
+from kmatch.search import best
 
 PATCHES = (
     *((best, "WINDOW", size) for size in (1, 50)),

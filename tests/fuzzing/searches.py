@@ -12,13 +12,14 @@ from support.commands import compressed, fasta, fastq, genbank, here, twobit
 
 import kmatch
 from kmatch import arrays
+from kmatch.apps import pcr, primer
 from kmatch.engine import ways
 from kmatch.engine.cpu import engine
 from kmatch.engine.cpu import primer as cpu_primer
 from kmatch.engine.geometry import Layout
 from kmatch.packed.writer import write_packed
 from kmatch.results import formats, limit
-from kmatch.search import chunks, edit, pcr, primer
+from kmatch.search import chunks, edit
 from kmatch.search import scan as dense
 from kmatch.sequences import fasta as fasta_reader
 

@@ -7,13 +7,13 @@ from functools import partial
 from unittest.mock import patch
 
 import kmatch
+from kmatch.apps import primer as primers
+from kmatch.apps.pcr import PcrOptions, PcrSearch
+from kmatch.apps.searches import begin_search
 from kmatch.genome import as_genomes
 from kmatch.packed.writer import write_packed
 from kmatch.results.table import Hits, Primers, Products
-from kmatch.search import primer as primers
-from kmatch.search.pcr import PcrOptions, PcrSearch
 from kmatch.search.query import Query, Run
-from kmatch.search.search import begin_search
 from kmatch.sequences.patterns import load_patterns
 from kmatch.sequences.primer_pairs import load_pairs
 from support.commands import random_letters
@@ -25,7 +25,7 @@ SETTINGS = {
     "chunk_length": "search.chunks.LENGTH",
     "words": "search.chunks.WORDS",
     "capacity": "search.scan.CAPACITY",
-    "part": "search.primer.PART",
+    "part": "apps.primer.PART",
     "height": "engine.cpu.primer.HEIGHT",
     "block": "engine.cpu.primer.BLOCK",
 }

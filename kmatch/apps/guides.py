@@ -6,9 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kmatch.apps.searches import begin_search
+from kmatch.arguments import checked_count
 from kmatch.arrays import Bytes, Longs, bounds_of, gather, ranked
 from kmatch.engine.types import Texts
-from kmatch.errors import InputError, checked_count
+from kmatch.errors import InputError
 from kmatch.genome import Genome, Genomes
 from kmatch.results.batches import GuideBatch, HitBatch, joined, no_hits
 from kmatch.results.limit import Counts
@@ -17,7 +19,6 @@ from kmatch.results.table import VARIANTS, Hits
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.rules import is_cas9, load_pams, make_scorer
-from kmatch.search.search import begin_search
 from kmatch.sequences.circles import Circular
 from kmatch.sequences.patterns import PatternSet
 

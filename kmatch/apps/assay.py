@@ -10,17 +10,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.apps.pcr import PRODUCT, PcrOptions, products_of, site_query
+from kmatch.apps.searches import begin_search
+from kmatch.arguments import APART, check_choice
 from kmatch.arrays import Floats, Ints, Longs, bounds_of, gather
-from kmatch.errors import APART, check_choice
 from kmatch.genome import Genome, Genomes
 from kmatch.results.batches import SEEN, AssayBatch, HitBatch, ProductBatch, joined, no_hits
 from kmatch.results.melting import SALTS, Salts, codes_of, melting_temperatures
 from kmatch.results.table import Hits
 from kmatch.search.alignments import with_alignments
 from kmatch.search.best import WINDOW, Window, closest, records_apart, windows
-from kmatch.search.pcr import PRODUCT, PcrOptions, products_of, site_query
 from kmatch.search.query import RUN, Query, Run
-from kmatch.search.search import Search, begin_search
+from kmatch.search.search import Search
 from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.primer_pairs import PrimerPairs
 from kmatch.sequences.records import Stretch, stretch_of, whole_records
@@ -193,7 +194,7 @@ class AssaySearch:
         (ops, text), oligos = hits.aligned, self._pairs.primers
         rows = np.flatnonzero(ops.counted("I") + ops.counted("D") == 0)
         bounds = bounds_of(oligos.lengths[hits.pattern[rows]])
-        sites = encode_text(gather(text.letters, text.ends[rows], bounds))
+        sites = encode_text(gather(text.letters, text.bounds[rows], bounds))
         masks = gather(oligos.masks, oligos.begins[hits.pattern[rows]], bounds)
         letters = codes_of(np.where(masks & sites, sites, masks)), codes_of(sites)
         found = np.full(len(hits), np.nan)

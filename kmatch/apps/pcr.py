@@ -11,15 +11,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.apps.searches import begin_search
+from kmatch.arguments import PAIRINGS, check_choice, checked_count
 from kmatch.arrays import Bools, Bytes, Longs, bounds_of, gather
 from kmatch.engine.types import LETTERS, Texts
-from kmatch.errors import PAIRINGS, InputError, check_choice, checked_count, warn
+from kmatch.errors import InputError, warn
 from kmatch.genome import Genomes
 from kmatch.results.batches import ENDLESS, HitBatch, ProductBatch, joined, no_hits, sizes_of
 from kmatch.search.alignments import GenomeTexts
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
-from kmatch.search.search import begin_search, by_record
+from kmatch.search.search import by_record
 from kmatch.sequences.alphabet import encode_text, reverse_complement
 from kmatch.sequences.primer_pairs import PROBE, PrimerPairs
 
@@ -279,9 +281,9 @@ def _in_direction(text: Texts, minus: Bytes) -> Texts:
     """Texts of A, C, G, T or N, of which those on the strand `-` are reversed and complemented."""
     masks = encode_text(text.letters)
     for row in np.flatnonzero(minus).tolist():
-        part = slice(*text.ends[row : row + 2].tolist())
+        part = slice(*text.bounds[row : row + 2].tolist())
         masks[part] = reverse_complement(masks[part])
-    return Texts(text.ends, LETTERS[masks])
+    return Texts(text.bounds, LETTERS[masks])
 
 
 def _primer_sites(sites: Sites, rows: Longs) -> HitBatch:

@@ -7,14 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.arguments import BACKGROUND_STRANDS, check_choice, check_limits, checked_count
 from kmatch.arrays import Bytes, Longs, bounds_of
 from kmatch.engine.engine import Engine
 from kmatch.engine.types import FRESH, UNKNOWN, Starts
-from kmatch.errors import BACKGROUND_STRANDS, InputError, check_choice, check_limits, checked_count
+from kmatch.errors import InputError
 from kmatch.genome import Genome
-from kmatch.published.registry import choose_algorithm
 from kmatch.results.batches import PrimerBatch
 from kmatch.results.melting import codes_of
+from kmatch.search.algorithms import choose_algorithm
 from kmatch.search.panel import wanted_strands
 from kmatch.search.query import RUN, Run
 from kmatch.search.search import Progress

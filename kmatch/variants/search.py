@@ -29,19 +29,20 @@ from kmatch.engine.types import LETTERS
 from kmatch.engine.ways import try_lookup
 from kmatch.errors import InputError, warn
 from kmatch.genome import Genome, Genomes
-from kmatch.published.registry import ENGINE
 from kmatch.results.batches import RECORD, HitBatch, joined, letters_beside, no_hits
 from kmatch.results.lines import Carriers, Names
 from kmatch.results.output import open_output
+from kmatch.search.algorithms import ENGINE
+from kmatch.search.begin import begin_here
 from kmatch.search.chunks import NO_LETTERS
 from kmatch.search.panel import pattern_distances
 from kmatch.search.query import Query
 from kmatch.search.rules import rules_of
-from kmatch.search.search import Search, begin_search
+from kmatch.search.search import Search
 from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.files import check_readable, label_of, open_source
 from kmatch.sequences.records import Record, Stretch
-from kmatch.sequences.variants import FOREVER, Block, VariantReader, Variants, check_reference
+from kmatch.variants.vcf import FOREVER, Block, VariantReader, Variants, check_reference
 
 TOGETHER = 1 << 13  # anchors whose haplotypes are searched together
 FULL, NONE = ~np.uint64(0), np.uint64(0)  # words of copies
@@ -224,7 +225,7 @@ class VariantSearch(Search[HitBatch]):
         stretch = Stretch([""] * (len(bounds) - 1), np.diff(bounds), letters)
         genome = Genome.of_stretches("windows of variants", [stretch])
         if self._search is None:
-            self._search = begin_search(self._query, Genomes(genome), self.run)
+            self._search = begin_here(self._query, Genomes(genome), self.run)
         search = self._search
         search.run = self.run._replace(aligned=asked and self.run.aligned)
         search.report = self._query.reported if asked else "ends"

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kmatch.arguments import checked_count
 from kmatch.arrays import Bytes, Longs, Words, bounds_of, gather
-from kmatch.errors import InputError, checked_count, listed, shown, warn
+from kmatch.errors import InputError, listed, shown, warn
 from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.files import Source, StrPath
 

@@ -1,0 +1,43 @@
+"""Where a search runs: on a cluster, with variants, or plainly on this machine."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from kmatch.genome import Genomes
+from kmatch.search.begin import begin_here
+from kmatch.search.query import RUN, Query, Run
+from kmatch.search.regions import Regions
+
+
+def begin_search(
+    query: Query, genomes: Genomes, run: Run = RUN, regions: Regions | None = None
+) -> Any:
+    """Return the search of a Query in genomes, which is iterated and asked as a Search.
+
+    run: with a `cluster`, that searches; with `variants`, their haplotypes are searched on this
+    machine, and the reference where it would be without them.
+    """
+    if run.variants is not None:
+        from kmatch.variants.search import VariantSearch
+
+        reference = begin_search(query, genomes, run._replace(variants=None), regions)
+        return VariantSearch(reference, query, run.variants)
+    if run.cluster is not None:
+        return run.cluster.search(query, genomes, run, regions)
+    return begin_here(query, genomes, run, regions)
+
+
+@contextmanager
+def on_cluster(run: Run, scheduler: Any) -> Iterator[Run]:
+    """Give a Run on the Dask cluster of a scheduler, which is connected while the block runs.
+
+    Without a scheduler it is the same Run.
+    """
+    if scheduler is None:
+        yield run
+        return
+    from kmatch.cluster import connected
+
+    with connected(scheduler) as cluster:
+        yield run._replace(cluster=cluster)

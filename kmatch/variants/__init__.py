@@ -1,0 +1,1 @@
+"""Hits that observed haplotypes make: alleles of a VCF, windows of their letters, and back."""
