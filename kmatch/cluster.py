@@ -43,7 +43,9 @@ TICK = 0.5  # seconds between looks at the cluster
 TRIES = 3  # of a task
 AHEAD = 2  # tasks in flight for each thread of a worker
 SHARES = 4  # tasks for each thread, where there are records or patterns enough
-LEAST, MOST = 1 << 18, 1 << 24  # letters of a piece
+# letters of a piece
+LEAST = 1 << 18
+MOST = 1 << 24
 STARTS = 1 << 12  # starts of primers in a group, at least
 # Of kmatch and of its sources: workers need the same one.
 VERSION = f"{kmatch.__version__} ({digest(kmatch.__version__)[:8]})"
@@ -55,7 +57,8 @@ def shared_file(genome: Genome) -> tuple[str, int, int, int | None] | None:
     the checksum of a packed genome's index. None for what is no regular file."""
     if genome.path == "-" or not os.path.isfile(genome.path):
         return None
-    found, checksum = os.stat(genome.path), genome.file.checksum if genome.file else None
+    found = os.stat(genome.path)
+    checksum = genome.file.checksum if genome.file else None
     path = os.path.abspath(os.fspath(genome.path))
     return path, found.st_size, found.st_mtime_ns, checksum
 
@@ -98,14 +101,18 @@ class Piece(NamedTuple):
 def pieces_of(search: Search[Any], size: int) -> Iterator[Piece]:
     """Yield the Pieces of what is searched, of about `size` letters each; a longer record is one,
     and one that needs no search is empty."""
-    genomes, narrow = search.genomes, search.narrow
+    genomes = search.genomes
+    narrow = search.narrow
     for number in range(len(genomes)):
         genome = genomes.genome(number)
-        packed, file, letters = genome.file, shared_file(genome), genome.expected_letters or 0
+        packed = genome.file
+        file = shared_file(genome)
+        letters = genome.expected_letters or 0
         if file and not packed and genomes.named and 0 < letters <= size:
             yield Piece(number, genome.label, letters, file=file, records=genome.parts)
             continue
-        parts, last = genome.parts(), 0
+        parts = genome.parts()
+        last = 0
         for held in _cuts(map(narrow.narrowed, parts) if narrow else parts, size):
             letters = sum(len(part.letters) for part in held)
             first, last = last, last + sum(len(part.names) for part in held)
@@ -120,7 +127,8 @@ def _cuts(parts: Iterable[Stretch], size: int) -> Iterator[list[Stretch]]:
     for part in whole_stretches(parts):
         if letters and len(part.letters) and letters + len(part.letters) > size:
             yield held
-            held, letters = [], 0
+            held = []
+            letters = 0
         held.append(part)
         letters += len(part.letters)
     yield held
@@ -166,7 +174,8 @@ def search_piece(
         path = piece.file[0] if piece.file else piece.label
         return type(error)(str(error).replace(path, piece.label, 1))
     names = [str(each) for each in heard if isinstance(each, NameWarning)]
-    missing, lengths = list(circular.missing if circular else ()), regions and regions.lengths
+    missing = list(circular.missing if circular else ())
+    lengths = regions and regions.lengths
     return Answer(found, progress, names, missing, lengths or {})
 
 
@@ -201,7 +210,9 @@ class ClusterSearch(Search[HitBatch]):
         super().__init__(genomes, run, regions)
         if run.algorithm == ENGINE:  # a group alone misses errors of the whole panel
             begin_here(query, as_genomes(Genome.from_records([])), Run("cpu", 1))
-        self._query, self.engine, self.narrows = query, run.cluster, not query.whole
+        self._query = query
+        self.engine = run.cluster
+        self.narrows = not query.whole
 
     def everywhere(self) -> Iterator[HitBatch]:
         """Yield the hits of one genome after another, as workers find them."""
@@ -209,7 +220,9 @@ class ClusterSearch(Search[HitBatch]):
 
     def _hits(self) -> Iterator[HitBatch]:
         """Yield the hits of each piece, or a HitBatch without rows, in order."""
-        query, genomes, count = self._query, self.genomes, len(self._query.patterns)
+        query = self._query
+        genomes = self.genomes
+        count = len(self._query.patterns)
         for piece, parts in self.engine.answers(self, partial(find_hits, query), count, count):
             batch = joined(parts) if len(parts) == 1 else joined(parts).in_order()
             if piece.last is not None:
@@ -219,7 +232,8 @@ class ClusterSearch(Search[HitBatch]):
 
     def _closest(self) -> Iterator[HitBatch]:
         """Yield the closest hits in each genome, out of those in each piece."""
-        genomes, patterns = self.genomes, self._query.patterns
+        genomes = self.genomes
+        patterns = self._query.patterns
         for number, batches in groupby(self._hits(), lambda batch: batch.origin.number):
             name = genomes.names[number] if genomes.named else None
             yield from closest_of(list(batches), patterns, name)
@@ -244,8 +258,10 @@ class Cluster:
     ) -> None:
         """As `kmatch.apps.primer.raise_bounds`, by records of the background."""
         search = Search[Any](as_genomes(background), run)
-        search.progress, count = progress, len(starts.masks)
-        find, most = partial(find_bounds, starts, k, options), max(count // STARTS, 1)
+        search.progress = progress
+        count = len(starts.masks)
+        find = partial(find_bounds, starts, k, options)
+        most = max(count // STARTS, 1)
         for _, found in self.answers(search, find, count, most):
             np.maximum(starts.bounds, np.concatenate(found), out=starts.bounds)
 
@@ -257,7 +273,9 @@ class Cluster:
 
         count: of patterns, or starts of primers, of which `most` groups are made at the most.
         """
-        genomes, run, regions = search.genomes, search.run, search.regions
+        genomes = search.genomes
+        run = search.run
+        regions = search.regions
         worker = run._replace(cluster=None, threads=run.threads or 1)
         given = pickle.dumps((partial(find, run=worker), genomes.circular, regions))
         # As the result of a task it is sent once, and made anew where a worker dies.
