@@ -193,7 +193,8 @@ def find_bounds(
     starts: Any, k: int, options: Any, run: Run, genomes: Genomes, regions: None, group: Group
 ) -> tuple[Longs, Progress]:
     """The bounds of a group of the starts of primers, int64[n], that a background requires."""
-    engine, begin, end = choose_algorithm("primer", PatternSet([], []), run), *group
+    engine = choose_algorithm("primer", PatternSet([], []), run)
+    begin, end = group
     bounds = raise_bounds(part_of(starts, begin, end), genomes.genome(0), k, options, engine)
     return bounds[: end - begin], Progress()
 
@@ -273,40 +274,45 @@ class Cluster:
 
         count: of patterns, or starts of primers, of which `most` groups are made at the most.
         """
-        genomes = search.genomes
+        shares = SHARES * self._threads
+        letters = search.genomes.expected_letters or MOST * shares
+        piece_letters = min(max(letters // shares, LEAST), MOST)
+        job = self._job(search, find)
+
+        def start(piece: Piece) -> list[Any]:
+            group_count = 1
+            if search.run.algorithm == ENGINE:
+                group_count = max(min(-(-piece.letters // piece_letters), most), 1)
+            bounds = (count * np.arange(group_count + 1) // group_count).tolist()
+            sent = self._sent(piece)
+            return [self._submit(search_piece, job, sent, group) for group in pairwise(bounds)]
+
+        found = self._in_order(pieces_of(search, piece_letters), start)
+        for number, (piece, answers) in enumerate(found, 1):
+            _take_note(search, number, piece, answers[0])  # as all groups have met the same
+            yield piece, [answer.found for answer in answers]
+
+    def _job(self, search: Search[Any], find: Callable[..., Any]) -> Any:
+        """Return a task that gives the first argument of `search_piece`.
+
+        As the result of a task it is sent once, and made anew where a worker dies.
+        """
         run = search.run
-        regions = search.regions
         worker = run._replace(cluster=None, threads=run.threads or 1)
-        given = pickle.dumps((partial(find, run=worker), genomes.circular, regions))
-        # As the result of a task it is sent once, and made anew where a worker dies.
+        given = pickle.dumps((partial(find, run=worker), search.genomes.circular, search.regions))
         job = self._submit(tuple, (VERSION, given))
         with suppress(Exception):  # or tasks would go to the worker that has it first
             self._client.replicate([job], callback_timeout=CONNECT)
-        shares = SHARES * self._threads
-        size = min(max((genomes.expected_letters or MOST * shares) // shares, LEAST), MOST)
+        return job
 
-        def start(piece: Piece) -> list[Any]:
-            groups = max(min(-(-piece.letters // size), most), 1) if run.algorithm == ENGINE else 1
-            sent: Any = piece._replace(records=None)
-            if self._sends or piece.file is None:
-                write_packed(piece.records(), handle := io.BytesIO())
-                sent = self._submit(Piece, *sent._replace(content=handle.getvalue()))
-            bounds = (count * np.arange(groups + 1) // groups).tolist()
-            return [self._submit(search_piece, job, sent, group) for group in pairwise(bounds)]
-
-        found = self._in_order(pieces_of(search, size), start)
-        for number, (piece, answers) in enumerate(found, 1):
-            met = answers[0]  # as all groups have met it
-            for warning in met.warnings if piece.last is None else ():
-                warn(warning, NameWarning)  # other genomes are opened here
-            if genomes.circular:
-                genomes.circular.hear(met.missing)
-            if regions:
-                regions.join(met.lengths)
-            search.progress.join(met.progress)
-            done = (piece.genome + 1, len(genomes)) if genomes.named else (number, None)
-            search.progress.reach(*done)
-            yield piece, [answer.found for answer in answers]
+    def _sent(self, piece: Piece) -> Any:
+        """Return a Piece as workers take it: with its letters where they may lack its file."""
+        sent = piece._replace(records=None)
+        if not self._sends and piece.file is not None:
+            return sent
+        handle = io.BytesIO()
+        write_packed(piece.records(), handle)
+        return self._submit(Piece, *sent._replace(content=handle.getvalue()))
 
     def _in_order(
         self, pieces: Iterator[Piece], start: Callable[[Piece], list[Any]]
@@ -371,6 +377,23 @@ class Cluster:
             ) from error
         self._threads = sum(threads.values())
         return len(threads)
+
+
+def _take_note(search: Search[Any], number: int, piece: Piece, met: Answer) -> None:
+    """Have a search hear what a task met in a Piece, which is the number-th that came back."""
+    genomes = search.genomes
+    if piece.last is None:  # other genomes are opened here, and warn here
+        for warning in met.warnings:
+            warn(warning, NameWarning)
+    if genomes.circular:
+        genomes.circular.hear(met.missing)
+    if search.regions:
+        search.regions.join(met.lengths)
+    search.progress.join(met.progress)
+    if genomes.named:
+        search.progress.reach(piece.genome + 1, len(genomes))
+    else:
+        search.progress.reach(number, None)
 
 
 @contextmanager
