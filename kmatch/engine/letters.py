@@ -1,16 +1,60 @@
-"""Letters read back from striped planes: whole texts, windows beside sites, and hits."""
+"""Letters read back: whole texts and windows out of striped planes, and patterns and texts from
+anchored ends on."""
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from kmatch.engine import queries
 from kmatch.engine.cpu.hits import next_item
 from kmatch.engine.cpu.vectors import pointer
 from kmatch.engine.types import COMPLEMENT, LETTERS, MATCH, MISMATCH
 from kmatch.engine.workers import SLAB
-from kmatch.jit.kernels import kernel
+from kmatch.jit.kernels import inlined, kernel
 
 BLOCK = 64  # rows read at a time
 
 ONE = np.uint64(1)
+
+step_of = inlined(queries.step_of)
+
+
+class Anchor(NamedTuple):
+    """An anchored end, one of Ends, with the step of its query (see `step_of`)."""
+
+    query: int
+    position: int
+    distance: int
+    limit: int
+    step: int
+
+
+@inlined
+def anchor_of(ends, reading, number):
+    """Return the Anchor of one of some Ends by its number; reading: ReadingArrays."""
+    positions, queries, distances, limits = ends
+    query = queries[number]
+    step = step_of(reading.backward[query])
+    return Anchor(query, positions[number], distances[number], limits[number], step)
+
+
+class Sides(NamedTuple):
+    """The two sides of a matrix: a pattern, and the text that its anchored end was found in.
+
+    pattern, text: pointers to `rows` and to `shown` masks, both from the anchor on.
+
+                  T  C  A  A  …   text, from the anchor on
+               T
+               G      cell (2, 1): two letters of the pattern are used, and one of the text
+               C
+               A
+        pattern, from the anchor on
+    """
+
+    pattern: Any
+    rows: int
+    text: Any
+    shown: int
 
 
 @kernel
@@ -60,6 +104,23 @@ def read_view(view, position, step, count, letters):
                 letters[i] = view.letters[at]
             else:
                 decode(view.text, at, 1, 1, pointer(letters, i))
+
+
+@inlined
+def sides_of(view, reading, anchor, most, pattern, text):
+    """Read the letters of an Anchor's query, and of the text before it; returns the Sides.
+
+    view: View; reading: ReadingArrays; most: letters of the text beyond those of the pattern that
+    an alignment may use; pattern, text: pointers to memory for as many masks.
+    """
+    begin = reading.begins[anchor.query]
+    end = reading.begins[anchor.query + 1]
+    rows = end - begin
+    for i in range(rows):
+        pattern[i] = reading.bases[reading.letters[end - 1 - i]]
+    shown = min(rows + most, (anchor.position - anchor.limit) * anchor.step + 1)
+    read_view(view, anchor.position, -anchor.step, shown, text)
+    return Sides(pattern, rows, text, shown)
 
 
 @kernel

@@ -46,10 +46,10 @@ from kmatch.sequences.circles import Circles
 Found = tuple[Longs, Longs, Longs, Longs]
 read_view = entry("kmatch.engine.letters:read_view", tuple[View, int, int, int, Bytes])
 keep_ends = entry(
-    "kmatch.engine.trace:keep_ends", tuple[Longs, View, DifferenceQuery, Constraints, Ends]
+    "kmatch.engine.pams:keep_ends", tuple[Longs, View, DifferenceQuery, Constraints, Ends]
 )
 trace = entry(
-    "kmatch.engine.trace:trace",
+    "kmatch.engine.alignments:trace",
     tuple[Longs, View, DifferenceQuery, Constraints, Ends, Found, tuple[Longs, Bytes, Bytes]],
 )
 

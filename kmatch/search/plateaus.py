@@ -17,7 +17,7 @@ _TURNS = np.arange(3)[:, None]  # of a circle: around the middle one is what lie
 
 PlateauArray = Annotated[NDArray[Any], PLATEAU]
 feed_plateaus = entry(
-    "kmatch.engine.trace:feed_plateaus",
+    "kmatch.engine.minima:feed_plateaus",
     tuple[Bytes, PlateauArray, int, Triple, int, Table],
 )
 

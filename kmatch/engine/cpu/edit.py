@@ -36,6 +36,7 @@ from kmatch.engine.cpu.vectors import (
     store,
 )
 from kmatch.engine.geometry import WORDS
+from kmatch.engine.letters import step_of
 from kmatch.jit.kernels import inlined, kernel
 
 BLOCK = 64  # columns in a block, whose border and planes stay in the L1 cache
@@ -46,7 +47,7 @@ GROUP = 32  # pattern rows in a group after the first
 class Way(NamedTuple):
     """Text rows that are read as columns of the matrix.
 
-    row: the first; step: 1 to read upwards, −1 downwards; warm: columns of the warm-up, whose hits
+    row: the first; step: to the next one (see `step_of`); warm: columns of the warm-up, whose hits
     do not count; columns: all that are read.
     """
 
@@ -214,10 +215,8 @@ def _search_rows(text, reading, query, rows, limit, minima, writer):
     first, last = rows
     pattern = letters[begins[query] : begins[query + 1]] * plane_words
     warm = min(halo, len(pattern) + limit)
-    if backward[query]:
-        way = Way(last - 1 + warm, -1, warm, warm + last - first)
-    else:
-        way = Way(first + halo - warm, 1, warm, warm + last - first)
+    row = last - 1 + warm if backward[query] else first + halo - warm
+    way = Way(row, step_of(backward[query]), warm, warm + last - first)
     ends, bits = groups(len(pattern), limit), counter_bits(len(pattern), limit)
     state = aligned(PAIR * (len(pattern) + 2 * BLOCK) + (ends.size + 1) * bits * WORDS + PAIR)
     offsets = np.empty(BLOCK, np.int64)

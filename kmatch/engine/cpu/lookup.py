@@ -43,6 +43,7 @@ from kmatch.engine.cpu.vectors import (
     word_at,
 )
 from kmatch.engine.geometry import WORDS
+from kmatch.engine.letters import step_of
 from kmatch.engine.workers import SPAN
 from kmatch.jit.kernels import inlined, kernel
 
@@ -174,7 +175,7 @@ def _matching(bits, at, mask):
 @kernel
 def _beside(bits, at, step, pams, sizes):
     """Which of 64 positions from bit `at` on have a PAM beside them, all where there is none to
-    have. pams: uint8[X, w]."""
+    have. step: see `step_of`; pams: uint8[X, w]."""
     found = NONE if len(sizes) else ~NONE
     for number in range(len(sizes)):
         here = ~NONE
@@ -253,7 +254,8 @@ def _read_windows(bits, span, strand, pams, sizes, used, windows):
     first, last, shown = span
     minus, backward = strand
     pams = pams[minus]
-    step, wide = -1 if backward else 1, pams.shape[1]
+    step = step_of(backward)
+    wide = pams.shape[1]
     block, count = first // SPAN * SPAN - MARGIN, 0
     varied = bits[SEVERAL].any()
     for position in range(first // 64 * 64, last, 64):

@@ -15,7 +15,7 @@ from kmatch.arrays import Bytes, Longs, Words
 from kmatch.engine.cpu.hits import put
 from kmatch.engine.cpu.vectors import ONE, aligned, load_wide, lowest, nonzero, pointer, store
 from kmatch.engine.geometry import WIDE
-from kmatch.engine.letters import decode
+from kmatch.engine.letters import decode, step_of
 from kmatch.jit.kernels import kernel
 
 
@@ -23,7 +23,7 @@ class Pattern(NamedTuple):
     """A query whose ends are verified.
 
     letters: uint8[m], as they are read; bases: uint8[x], for which each of them stands; k: its
-    limit; sign: 1 reads upwards, −1 downwards; query: its number.
+    limit; sign: its step (see `step_of`); query: its number.
     """
 
     letters: Bytes
@@ -159,7 +159,8 @@ def filter_rows(text, rows, search, query, most, memory, writer):
     words, plane_words = text.words, text.plane_words
     codes, begins, backward, bases = search.reading
     letters, k = codes[begins[query] : begins[query + 1]], search.limits[query]
-    sign, m, chains = -1 if backward[query] else 1, letters.size, memory.chains
+    sign = step_of(backward[query])
+    m, chains = letters.size, memory.chains
     bounds = np.arange(k + 2) * m // (k + 1)  # of pieces of nearly equal length
     pattern = Pattern(letters, bases, k, sign, query)
     _fill_chains(letters, bounds, plane_words, words, sign, chains)

@@ -27,7 +27,7 @@ from kmatch.engine.geometry import Layout, Text
 from kmatch.engine.queries import DifferenceQuery, QueryArrays
 from kmatch.engine.types import Starts, part_of
 from kmatch.errors import DeviceError
-from kmatch.jit.entries import example
+from kmatch.jit.arguments import example
 
 LAYOUT = Layout(
     length=1 << 27,

@@ -12,7 +12,8 @@ import numpy as np
 from kmatch.arrays import Bytes, Ints
 from kmatch.engine.cpu.hits import next_item
 from kmatch.engine.workers import Workers
-from kmatch.jit.kernels import hosted, kernel
+from kmatch.jit.entries import hosted
+from kmatch.jit.kernels import kernel
 from kmatch.published.cpu.nakano2012 import fill_diagonally
 
 STRIP = 64  # rows of D held at a time
@@ -38,6 +39,7 @@ def alternative(target: Bytes, background: Bytes, k: int, table: Ints, workers: 
 
 
 @hosted
+@kernel
 def _each_start(work, target, background, k, by_diagonals, table):
     """Fig. 4(a): starts are shared out to the threads, until one has no primer."""
     n = len(target)
@@ -150,6 +152,7 @@ def alternative_fine(
 
 
 @hosted
+@kernel
 def _parts_of_column(work, letters, background, k, e, columns, largest):
     n, parts = len(background), len(largest)
     while True:

@@ -12,8 +12,8 @@ import numpy as np
 from kmatch.arrays import Bytes, Ints
 from kmatch.engine.cpu.hits import next_item
 from kmatch.engine.workers import Workers
-from kmatch.jit.entries import Entry
-from kmatch.jit.kernels import hosted, kernel
+from kmatch.jit.entries import Entry, hosted
+from kmatch.jit.kernels import kernel
 
 WIDTH = 4096  # columns of d held at a time
 TOO_FAR = -1
@@ -38,6 +38,7 @@ def diagonal(text: Bytes, pattern: Bytes, k: int, table: Ints) -> None:
 
 
 @hosted
+@kernel
 def fill_diagonally(text, pattern, d):
     """Fill d, int32[m+1, ≥ n+1], whose row 0 and column 0 are given."""
     for step in range(1, len(text) + len(pattern)):
@@ -94,6 +95,7 @@ def partition(text: Bytes, pattern: Bytes, k: int, table: Ints, workers: Workers
 
 
 @hosted
+@kernel
 def _slide_windows(work, text, pattern, k, table):
     n, m = len(text), len(pattern)
     while True:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from kmatch.arrays import Bytes, Ints
-from kmatch.jit.kernels import hosted
+from kmatch.jit.entries import hosted
+from kmatch.jit.kernels import kernel
 
 ROWS = 9  # of a look-up table: 1, 2, 4 and 8 are the masks of the bases, 0 is no base
 
@@ -86,6 +87,7 @@ def shift_add_table(pattern: Bytes) -> ShiftAdd:
 
 
 @hosted
+@kernel
 def naive(text, patterns, k, result):
     """The naive algorithm of Table 3: Eq. 1 position by position, pattern by pattern."""
     r, m = patterns.shape
@@ -98,6 +100,7 @@ def naive(text, patterns, k, result):
 
 
 @hosted
+@kernel
 def _shift_add(text, memory, m, k, result):
     table, words, size, top, full = memory
     state = np.zeros(words, np.uint64)
@@ -122,6 +125,7 @@ def shift_add(text: Bytes, pattern: Bytes, k: int, result: Ints) -> None:
 
 
 @hosted
+@kernel
 def _pmasm(text, table, size, counters, k, result):
     words, m, _ = table.shape
     r, positions = result.shape

@@ -11,12 +11,14 @@ import numpy as np
 from kmatch.arrays import Bytes, Ints
 from kmatch.engine.cpu.hits import next_item
 from kmatch.engine.workers import SLAB, Workers, slabs
-from kmatch.jit.kernels import hosted
+from kmatch.jit.entries import hosted
+from kmatch.jit.kernels import kernel
 
 TOO_FAR = -1
 
 
 @hosted
+@kernel
 def sequential(text, pattern, k, table):
     """Equation (1), one cell after the other: the paper's ASM_CPU."""
     column = np.arange(len(pattern) + 1).astype(np.int32)
@@ -52,6 +54,7 @@ def row(text: Bytes, pattern: Bytes, k: int, table: Ints, workers: Workers) -> N
 
 
 @hosted
+@kernel
 def find_matches(work, text, alphabet, matches):
     """Equation (2), the matrix X: the last column up to j whose letter is one of the alphabet's.
 
@@ -70,6 +73,7 @@ def find_matches(work, text, alphabet, matches):
 
 
 @hosted
+@kernel
 def _fill_row(work, match, above, here):
     """Equation (3): a row of D from the one above; each item of work is a slab of columns."""
     while True:
