@@ -18,7 +18,7 @@ from kmatch.arguments import MOST, checked_count
 from kmatch.arrays import Bools, Longs, ranked
 from kmatch.errors import InputError, counted, shown
 from kmatch.pictures import STYLE, load_figure, nothing
-from kmatch.results.columns import HEADINGS
+from kmatch.results.lines import heading_of
 from kmatch.sequences.files import StrPath, open_source
 
 _PLACE = ("sequence", "start", "end")
@@ -177,7 +177,7 @@ class Table:
 def table_of(found: Any) -> Table:
     """The Table of what Python has found."""
     kind, columns, lengths = _kind_of(found.noun), {}, {}
-    headings = (HEADINGS.get(name, name) for name in ("strand", *found.tsv))
+    headings = map(heading_of, ("strand", *found.tsv))
     for heading in filter(kind.shows, headings):
         column = found.column(heading)
         columns[heading] = Words.of(column) if heading in _WORDS else column

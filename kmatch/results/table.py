@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Floats, Longs, bounds_of
+from kmatch.arrays import Floats, Longs
 from kmatch.errors import InputError
 from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.results.batches import (
@@ -16,8 +16,6 @@ from kmatch.results.batches import (
     PrimerBatch,
     ProductBatch,
     SomeBatch,
-    letters_beside,
-    sizes_of,
 )
 from kmatch.results.columns import Column, Row, Table, named_row, opened, write_line
 from kmatch.results.lines import (
@@ -25,24 +23,24 @@ from kmatch.results.lines import (
     Edits,
     Named,
     Names,
-    Spelt,
+    TextCells,
     record_cells,
     same,
     shared,
     words_of,
 )
+from kmatch.results.sites import Letters, cuts, differences, flanks
 from kmatch.sequences.patterns import PatternSet
 from kmatch.sequences.primer_pairs import PROBE, PrimerPairs
 
 SCORES = ("cfd", "mit")
 VARIANTS = ("variants", "af", "samples", "reference_distance")
 FLANKS = ("flank_5p", "flank_3p")
-FLANK, LAST, CUT = 10, 5, 3  # letters of a flank, of a pattern's end, and from a cut to the PAM
-COMPLEMENT = bytes.maketrans(b"ACGTURYSWKMBDHVN", b"TGCAAYRSWMKVHDBN")
+FLANK = 10  # letters of a flank
+LAST = 5  # letters of a pattern's end
 _STRANDS = Names("+-")
 
 Align = Callable[[Sequence[HitBatch]], Iterable[HitBatch]]
-Letters = Callable[[int, int, int, int], Bytes]
 
 
 def _genes(batch: Any, table: Any) -> Any:
@@ -89,45 +87,17 @@ class Hit(NamedTuple):
 ListedHit = named_row("ListedHit", ("genome", *Hit._fields))
 
 
-def flanks(batch: HitBatch, hits: "Hits", size: int) -> Iterator[tuple[str, str]]:
-    """Up to so many letters before and behind each hit, as its pattern reads them."""
-    record, minus = batch.record.tolist(), batch.minus.tolist()
-    places = zip(record, batch.start.tolist(), batch.end.tolist(), minus, strict=True)
-    for number, start, end, reverse in places:
-        if hits.letters is None:
-            yield "", ""
-            continue
-        first = max(start - size, 0)
-        found = hits.letters(batch.origin.number, number, first, end + size)
-        letters = found.tobytes().upper()
-        before, behind = letters[: start - first], letters[end - first :]
-        if reverse:
-            before, behind = (part[::-1].translate(COMPLEMENT) for part in (behind, before))
-        yield before.decode("latin-1"), behind.decode("latin-1")
-
-
 def _flanks(batch: HitBatch, hits: "Hits") -> list[Named]:
-    before, behind = zip(*flanks(batch, hits, FLANK), strict=True)
+    before, behind = zip(*flanks(batch, hits.letters, FLANK), strict=True)
     return [words_of(word.replace("U", "T") for word in each) for each in (before, behind)]
 
 
-def _cigars(batch: HitBatch) -> Spelt | Edits:
-    return Spelt(batch.aligned.ops, runs=True) if batch.edits is None else Edits(batch.edits)
-
-
-def _beside(batch: HitBatch, hits: "Hits") -> Longs:
-    return letters_beside(batch.aligned, hits.patterns.lengths[batch.pattern])
+def _cigars(batch: HitBatch) -> TextCells | Edits:
+    return TextCells(batch.aligned.ops, runs=True) if batch.edits is None else Edits(batch.edits)
 
 
 def _differences(batch: HitBatch, hits: "Hits") -> tuple[Longs, Longs]:
-    """The row of each difference, and its position, counted from 1, in the pattern: of letters of
-    the text that it lacks, that of the letter before."""
-    ends, ops = batch.aligned.ops
-    letters = bounds_of(ops != ord("D"))
-    at = np.flatnonzero(ops != ord("="))
-    row = np.searchsorted(ends, at, "right") - 1
-    before = _beside(batch, hits)[row] if hits.pam_first else 0
-    return row, letters[at + 1] - letters[ends[row]] - before
+    return differences(batch, hits.patterns.lengths, hits.pam_first)
 
 
 def _positions(batch: HitBatch, hits: "Hits") -> Named:
@@ -143,11 +113,7 @@ def _differences_3p(batch: HitBatch, hits: "Hits") -> Longs:
 
 
 def _cuts(batch: HitBatch, hits: "Hits") -> Floats:
-    """How many letters of the record stand before the cut, NaN where there is no PAM behind."""
-    beside = _beside(batch, hits)
-    cut = np.where(batch.minus, batch.start + beside + CUT, batch.end - beside - CUT)
-    cut -= np.where(cut > (size := sizes_of(batch.record, batch.origin.circles or {})), size, 0)
-    return np.where((beside == 0) | hits.pam_first, nan, cut)
+    return cuts(batch, hits.patterns.lengths, hits.pam_first)
 
 
 class Hits(Placed[HitBatch, Hit]):
@@ -173,7 +139,7 @@ class Hits(Placed[HitBatch, Hit]):
     )
     distance = Column(np.int32, lambda batch, _: batch.distance)
     cigar = Column(np.object_, lambda batch, _: _cigars(batch), aligned=True)
-    match = Column(np.object_, lambda batch, _: Spelt(batch.aligned.text), aligned=True)
+    match = Column(np.object_, lambda batch, _: TextCells(batch.aligned.text), aligned=True)
     k = Column(np.int64, lambda batch, hits: hits.k_each[batch.pattern])
     query = Column(np.object_, lambda batch, hits: Named(hits.queries, batch.pattern))
     mismatches = Column(np.int64, lambda batch, _: batch.aligned.ops.counted("X"), aligned=True)
@@ -319,10 +285,10 @@ def _product_scores(batch: ProductBatch, products: "Products") -> Longs:
     return scores(one.distance + other.distance, lengths[one.pattern] + lengths[other.pattern])
 
 
-def _product_texts(batch: ProductBatch, _: "Products") -> Spelt:
+def _product_texts(batch: ProductBatch, _: "Products") -> TextCells:
     if batch.text is None:
         raise InputError("the products have no text; ask for it with sequence=True")
-    return Spelt(batch.text)
+    return TextCells(batch.text)
 
 
 def _probes(batch: ProductBatch, _: "Products") -> Floats:
@@ -468,8 +434,8 @@ class Guides(Placed[GuideBatch, Any]):
     """
 
     noun, optional = "guide", (*Placed.optional, "specificity_mit")
-    guide = Column(np.object_, lambda batch, _: Spelt(batch.guide))
-    pam = Column(np.object_, lambda batch, _: Spelt(batch.pam))
+    guide = Column(np.object_, lambda batch, _: TextCells(batch.guide))
+    pam = Column(np.object_, lambda batch, _: TextCells(batch.pam))
     gc = Column(np.float64, lambda batch, _: batch.gc, ".3f")
     specificity = Column(np.float64, lambda batch, _: batch.specificity, "g")
     specificity_mit = Column(np.float64, lambda batch, _: batch.specificity_mit, "g")
