@@ -16,7 +16,7 @@ from kmatch.apps.assay import AssayOptions, AssaySearch
 from kmatch.apps.guides import GuideOptions, GuideSearch
 from kmatch.apps.pcr import PRODUCT, PcrOptions, PcrSearch
 from kmatch.apps.primer import PrimerOptions, PrimerSearch
-from kmatch.apps.searches import begin_search, on_cluster
+from kmatch.apps.searches import begin_search, make_scorer, on_cluster
 from kmatch.arguments import APART, check_choice, check_threads, checked_count
 from kmatch.genome import Genome, as_genome, as_genomes
 from kmatch.packed.writer import write_packed
@@ -24,12 +24,13 @@ from kmatch.results.assays import Assays
 from kmatch.results.limit import limited
 from kmatch.results.melting import SALTS, Salts
 from kmatch.results.output import open_output
-from kmatch.results.table import SCORES, VARIANTS, Guides, Hits, Primers, Products
+from kmatch.results.scores import SCORES
+from kmatch.results.table import VARIANTS, Guides, Hits, Primers, Products
 from kmatch.search.alignments import BESIDE, GenomeTexts, with_alignments
 from kmatch.search.panel import pattern_distances
 from kmatch.search.query import Query, Run
 from kmatch.search.regions import RegionsGiven, load_regions
-from kmatch.search.rules import check_pam, make_scorer
+from kmatch.search.rules import check_pam
 from kmatch.sequences.patterns import Patterns, load_patterns
 from kmatch.sequences.primer_pairs import PairsGiven, load_pairs
 from kmatch.sequences.records import Progress
@@ -349,7 +350,7 @@ def guides(
     k, best = checked_count("k", k), None if best is None else checked_count("best", best, 1)
     bulges = max_insertions, max_deletions
     options = GuideOptions(k, pam, pam_side, length, *bulges, names, best)
-    found = Guides((), k, "mit" in names)
+    found = Guides((), k, names)
     if annotate is not None:
         found.annotate(annotate)
     run = Run(device, threads, aligned=False, variants=load_variants(variants))
@@ -433,7 +434,7 @@ def _scores(given: str | Sequence[str]) -> list[str]:
     """The names of scores that are asked for."""
     names = [given] if isinstance(given, str) else list(given)
     for name in names:
-        check_choice("score", name, SCORES)
+        check_choice("score", name, tuple(SCORES))
     return names
 
 
@@ -455,16 +456,16 @@ def _hits(problem: str, given: dict[str, Any]) -> Hits:
         first = query.pam_side == "5p"
         hits = Hits((), patterns, genomes, first, k_each, None if run.aligned else align)
         hits.threads = run.threads
-        hits.add(names)
+        hits.add_scores(names)
         if annotate is not None:
             hits.annotate(annotate)
         if run.variants is not None:
             hits.add(VARIANTS)
         if genomes.can_reread:
             hits.letters = GenomeTexts(genomes, 2 * int(patterns.lengths.max()) + BESIDE).letters
-        scorer = make_scorer(query) if names else None
+        scorer = make_scorer(query, names) if names else None
         search = begin_search(query, genomes, run, load_regions(given["regions"]))
         search.progress.tell = given["on_progress"]
         closest = limited(search, patterns, given["limit"])
-        hits.take(scorer.scored(closest, names) if scorer else closest)
+        hits.take(scorer.scored(closest) if scorer else closest)
     return hits

@@ -289,11 +289,11 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     search = Search(given, of_hits=True)
     panel = _panel(given)
     search.open_genomes(rereads or bool(given.vcf), panel)
-    from kmatch.apps.searches import begin_search
+    from kmatch.apps.searches import begin_search, make_scorer
     from kmatch.results.limit import Counts, limited
     from kmatch.results.table import FLANKS, VARIANTS, Hits
     from kmatch.search.panel import pattern_distances
-    from kmatch.search.rules import check_pam, make_scorer
+    from kmatch.search.rules import check_pam
 
     query = Query(problem, panel, **given.values(Query._fields[2:]))
     check_pam(panel, query.pam, query.pam_side)
@@ -302,18 +302,18 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     shares = each if isinstance(query.k, str) else None
     table = Hits((), panel, search.genomes, query.pam_side == "5p", shares)
     table.threads, scores = given.threads, given.score
-    scorer = make_scorer(query) if scores else None
-    table.add(scores)
+    scorer = make_scorer(query, scores) if scores else None
+    table.add_scores(scores)
     search.dress(table, VARIANTS if given.vcf else ())
     summed = given.summary or given.summary_only
     if scorer and summed:
-        counts.scores = scorer.specificities(scores)
+        counts.scores = scorer.specificities()
     search.aligned = (search.aligned and not given.summary_only) or bool(scores)
     begin = partial(begin_search, query, search.genomes, regions=search.regions)
     with search.batches(begin, given.summary) as (found, handles):
         if search.form == "view" or not set(FLANKS).isdisjoint(table.tsv):
             _look_around(table, search)
-        hits = heard(scorer.scored(found, scores) if scorer else found, counts.add)
+        hits = heard(scorer.scored(found) if scorer else found, counts.add)
         if given.summary_only:
             deque(hits, maxlen=0)
         else:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from math import nan
 from typing import Any, NamedTuple
 
@@ -33,7 +34,6 @@ from kmatch.results.sites import Letters, cuts, differences, flanks
 from kmatch.sequences.patterns import PatternSet
 from kmatch.sequences.primer_pairs import PROBE, PrimerPairs
 
-SCORES = ("cfd", "mit")
 VARIANTS = ("variants", "af", "samples", "reference_distance")
 FLANKS = ("flank_5p", "flank_3p")
 FLANK = 10  # letters of a flank
@@ -64,7 +64,7 @@ class Placed(Table[SomeBatch, Row]):
     region = Column(np.object_, lambda batch, table: table.once(_genes, batch)[1])
 
 
-def scores(distance: Any, letters: Any) -> Longs:
+def bed_scores(distance: Any, letters: Any) -> Longs:
     """Scores of BED, int64[n]: 1000 without differences, 0 with as many as letters."""
     return _rounded(1000 * (1 - distance / letters))
 
@@ -116,6 +116,14 @@ def _cuts(batch: HitBatch, hits: "Hits") -> Floats:
     return cuts(batch, hits.patterns.lengths, hits.pam_first)
 
 
+@cache
+def _score_column(name: str) -> Column[np.float64]:
+    """Return the column of a score of hits."""
+    column = Column(np.float64, lambda batch, _: batch.scores[name], "g")
+    column.name = name
+    return column
+
+
 class Hits(Placed[HitBatch, Hit]):
     """The hits of a search, in order of record, start, end, strand and pattern.
 
@@ -131,11 +139,13 @@ class Hits(Placed[HitBatch, Hit]):
     `hits[numbers]` give Hits.
     """
 
-    noun, optional = "hit", (*Placed.optional, *SCORES, *VARIANTS, "k")
+    noun = "hit"
+    optional = (*Placed.optional, *VARIANTS, "k")
     pattern = Column(np.object_, lambda batch, hits: Named(hits.labels, batch.pattern))
     pattern_number = Column(np.int32, lambda batch, _: batch.pattern)
     score = Column(
-        np.int64, lambda batch, hits: scores(batch.distance, hits.patterns.lengths[batch.pattern])
+        np.int64,
+        lambda batch, hits: bed_scores(batch.distance, hits.patterns.lengths[batch.pattern]),
     )
     distance = Column(np.int32, lambda batch, _: batch.distance)
     cigar = Column(np.object_, lambda batch, _: _cigars(batch), aligned=True)
@@ -151,8 +161,6 @@ class Hits(Placed[HitBatch, Hit]):
     cut = Column(np.float64, _cuts, ".0f", aligned=True)
     flank_5p = Column(np.object_, lambda batch, hits: hits.once(_flanks, batch)[0])
     flank_3p = Column(np.object_, lambda batch, hits: hits.once(_flanks, batch)[1])
-    cfd = Column(np.float64, lambda batch, _: batch.cfd, "g")
-    mit = Column(np.float64, lambda batch, _: batch.mit, "g")
     variants = Column(
         np.object_, lambda batch, _: shared(batch.variants, lambda words: Names(["", *words]))
     )
@@ -160,11 +168,11 @@ class Hits(Placed[HitBatch, Hit]):
     samples = Column(np.object_, lambda batch, _: shared(batch.samples, CarrierNames))
     reference_distance = Column(np.float64, lambda batch, _: batch.reference_distance, ".0f")
 
-    # Whether they are in the genome's order; of lines for eyes the characters, and whether
-    # differences have a colour; letters(genome, record, start, end), by number and in order.
-    ordered = True
-    width, colour = 80, False
-    letters: Letters | None = None
+    scores: tuple[str, ...] = ()  # the names of those that hits have
+    ordered = True  # whether they are in the genome's order
+    width = 80  # characters of lines for eyes
+    colour = False  # whether differences have one there
+    letters: Letters | None = None  # of the genomes, where they can be read
 
     def __init__(
         self,
@@ -188,6 +196,19 @@ class Hits(Placed[HitBatch, Hit]):
         self.bed = (*place, "score", "strand", "distance", *genome)
         self.tsv = (*genome, *place, "distance", "strand", "cigar", "match", *shares)
         super().__init__(batches)
+
+    @property
+    def columns(self) -> dict[str, Column[Any]]:
+        """The columns that rows have, by name: scores before those of variants."""
+        columns = super().columns
+        of_variants = {name: columns.pop(name) for name in VARIANTS if name in columns}
+        of_scores = {name: _score_column(name) for name in self.scores}
+        return columns | of_scores | of_variants
+
+    def add_scores(self, names: Sequence[str]) -> None:
+        """Give rows the columns of scores, in TSV behind its others."""
+        self.scores = (*self.scores, *names)
+        self.add(names)
 
     def to_sam(self, target: Any) -> None:
         """Write SAM with a header to a path or to a handle, as `to_bed` does.
@@ -235,6 +256,7 @@ class Hits(Placed[HitBatch, Hit]):
             first = first + other.patterns
         found = Hits([*self.batches, *more], first, self.searched, self.pam_first, shares)
         found.add([name for name in self.tsv if name in other.tsv and name not in found.tsv])
+        found.scores = tuple(name for name in self.scores if name in other.scores)
         found.annotation, found.letters = self.annotation, self.letters or other.letters
         return found
 
@@ -282,7 +304,7 @@ def _site_columns(side: str) -> Iterator[Column[Any]]:
 
 def _product_scores(batch: ProductBatch, products: "Products") -> Longs:
     lengths, (one, other) = products.pairs.primers.lengths, (batch.forward, batch.reverse)
-    return scores(one.distance + other.distance, lengths[one.pattern] + lengths[other.pattern])
+    return bed_scores(one.distance + other.distance, lengths[one.pattern] + lengths[other.pattern])
 
 
 def _product_texts(batch: ProductBatch, _: "Products") -> TextCells:
@@ -415,10 +437,19 @@ class Primers(Placed[PrimerBatch, Primer]):
             write_line(handle, (record, start, end, *strand))
 
 
+@cache
 def _count_at(distance: int) -> Column[np.int64]:
-    """The column of how many sites of a guide have a distance."""
+    """Return the column of how many sites of a guide have a distance."""
     column = Column(np.int64, lambda batch, _: batch.counts[:, distance])
     column.name = f"d{distance}"
+    return column
+
+
+@cache
+def _specificity_by(score: str) -> Column[np.float64]:
+    """Return the column of the specificity of guides by a score."""
+    column = Column(np.float64, lambda batch, _: batch.specificity_by(score), "g")
+    column.name = f"specificity_{score}"
     return column
 
 
@@ -433,21 +464,22 @@ class Guides(Placed[GuideBatch, Any]):
     give Guides.
     """
 
-    noun, optional = "guide", (*Placed.optional, "specificity_mit")
+    noun = "guide"
     guide = Column(np.object_, lambda batch, _: TextCells(batch.guide))
     pam = Column(np.object_, lambda batch, _: TextCells(batch.pam))
     gc = Column(np.float64, lambda batch, _: batch.gc, ".3f")
     specificity = Column(np.float64, lambda batch, _: batch.specificity, "g")
-    specificity_mit = Column(np.float64, lambda batch, _: batch.specificity_mit, "g")
     score = Column(np.int64, lambda batch, _: _rounded(1000 * np.nan_to_num(batch.specificity)))
     bed = ("record", "start", "end", "guide", "score", "strand")
 
-    def __init__(self, batches: Iterable[GuideBatch], k: int, mit: bool = False) -> None:
-        """mit: whether they tell that specificity too."""
+    def __init__(self, batches: Iterable[GuideBatch], k: int, scores: Sequence[str] = ()) -> None:
+        """scores: names of those by which guides have a specificity too, beside CFD."""
         self._counts = {f"d{distance}": distance for distance in range(k + 1)}
+        others = [name for name in dict.fromkeys(scores) if name != "cfd"]
+        self._specificities = {f"specificity_{name}": name for name in others}
         place = ("record", "start", "end", "guide", "pam", "strand", "gc")
-        specificities = ("specificity", "specificity_mit")[: 1 + mit]
-        self.tsv = self._fields = (*place, *self._counts, *specificities)
+        self._fields = (*place, *self._counts, "specificity", *self._specificities)
+        self.tsv = self._fields
         super().__init__(batches)
 
     @property
@@ -456,4 +488,9 @@ class Guides(Placed[GuideBatch, Any]):
 
     @property
     def columns(self) -> dict[str, Column[Any]]:
-        return super().columns | {name: _count_at(d) for name, d in self._counts.items()}
+        """The columns that rows have, by name: specificities before the score, then counts."""
+        columns = super().columns
+        score = columns.pop("score")
+        columns |= {name: _specificity_by(each) for name, each in self._specificities.items()}
+        columns |= {"score": score}
+        return columns | {name: _count_at(d) for name, d in self._counts.items()}
