@@ -71,6 +71,16 @@ def test_no_room_imports_what_stands_above_it(room):
             assert reached & ABOVE[room] == set(), module
 
 
+def test_no_circle_hides_in_functions():
+    rooms = ("results", "pictures", "packed", "sequences")
+    found = {
+        module: {other for other in others if other[1:2] and other[1] in rooms}
+        for module, others in imports(anywhere=True).items()
+        if module[1:2] and module[1] in rooms
+    }
+    tuple(TopologicalSorter(found).static_order())  # CycleError names a circle
+
+
 def test_folders_stay_small():
     paths = [path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"]
     counts = Counter(str(path.parent) for path in paths)

@@ -2,23 +2,24 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.apps.searches import begin_search
+from kmatch.apps.searches import begin_search, make_scorer
 from kmatch.arguments import checked_count
 from kmatch.arrays import Bytes, Longs, bounds_of, gather, ranked
 from kmatch.engine.types import Texts
 from kmatch.errors import InputError
 from kmatch.genome import Genome, Genomes
 from kmatch.results.batches import GuideBatch, HitBatch, joined, no_hits
+from kmatch.results.cas9 import GUIDE
 from kmatch.results.limit import Counts
-from kmatch.results.scores import GUIDE
+from kmatch.results.scores import SCORES
 from kmatch.results.table import VARIANTS, Hits
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
-from kmatch.search.rules import is_cas9, load_pams, make_scorer
+from kmatch.search.rules import load_pams
 from kmatch.sequences.circles import Circular
 from kmatch.sequences.patterns import PatternSet
 
@@ -64,32 +65,32 @@ class GuideSearch:
         panel = _panel([guide.decode() for guide in guides.tolist()])
         problem, most = ("edit", bulges) if any(bulges) else ("multi", (None, None))
         query = Query(problem, panel, k, "both", 0, 0, pam, side, None, None, *most)
-        scored = length == GUIDE and all(map(is_cas9, load_pams(pam, side)))
-        self._scorer = make_scorer(query) if scored or scores else None  # which may say why not
-        self._kinds = list(dict.fromkeys(("cfd", *scores)) if self._scorer else ())
-        specific = self._scorer.specificities(self._kinds) if self._scorer else None
+        pams = [each.sequence for each in load_pams(pam, side)]
+        scored = SCORES["cfd"].suits(length, pams, side == "5p") or bool(scores)
+        kinds = list(dict.fromkeys(("cfd", *scores))) if scored else []
+        self._scorer = make_scorer(query, kinds) if scored else None  # which may say why not
+        specific = self._scorer.specificities() if self._scorer else None
         self.counts = Counts(panel, k, specific)
         self.sites = Hits((), panel, genomes, side == "5p")
-        self.sites.add(self._kinds)
+        self.sites.add_scores(kinds)
         if run.variants is not None:
             self.sites.add(VARIANTS)
-        run = run._replace(aligned=run.aligned or bool(self._kinds))
+        run = run._replace(aligned=run.aligned or scored)
         self._search = begin_search(query, genomes, run)
         self.progress, self.engine = self._search.progress, self._search.engine
 
     def __iter__(self) -> Iterator[HitBatch]:
         found = self._search
-        for batch in self._scorer.scored(found, self._kinds) if self._scorer else found:
+        for batch in self._scorer.scored(found) if self._scorer else found:
             self.counts.add(batch)
             yield batch
 
     def guides(self) -> GuideBatch:
         """The guides, in the order of the target, or the best with the most specific first."""
-        fields = {"cfd": "specificity", "mit": "specificity_mit"}
-        specific: dict[str, Any] = {
-            fields[kind]: each.values[self._which] for kind, each in self.counts.scores.items()
-        }
-        found = replace(self._found, counts=self.counts.hits[self._which], **specific)
+        scores = self.counts.scores.items()
+        specificities = {kind: each.values[self._which] for kind, each in scores}
+        counts = self.counts.hits[self._which]
+        found = replace(self._found, counts=counts, specificities=specificities)
         if self._best is None:
             return found
         keys = [*found.counts.T[::-1], -np.nan_to_num(found.specificity, nan=-1.0)]
@@ -127,13 +128,13 @@ def find_guides(
             + " inside a region" * bool(regions)
         )
     ends, text = hits.aligned.text
-    size, unknown = np.diff(ends) - length, np.full(len(hits), np.nan)
+    size = np.diff(ends) - length
     first = options.pam_side == "5p"
     guide = _stretches(text, ends[:-1] + size * first, np.full_like(size, length))
     pam = _stretches(text, ends[:-1] + length * (not first), size)
     return GuideBatch(
         *(hits.record, hits.start, hits.end, hits.names, hits.minus, guide, pam),
-        *(np.zeros((len(hits), 0), np.int64), unknown, unknown),
+        *(np.zeros((len(hits), 0), np.int64), {}),
         origin=hits.origin,
     )
 

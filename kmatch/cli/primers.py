@@ -239,7 +239,7 @@ def guides(given: Given) -> None:
     from kmatch.results.table import Guides
     from kmatch.search.regions import load_regions
 
-    table = Guides((), given.k, "mit" in given.score)
+    table = Guides((), given.k, given.score)
     search.dress(table)
     form = options.format_by_name(given.hits, option="--hits") or "bed"
     search.aligned = bool(given.hits) and form != "bed"

@@ -8,6 +8,7 @@ from kmatch.arrays import Floats, Longs
 from kmatch.pictures import WIDTH, label, new_figure, position_axis
 from kmatch.pictures.cells import MOST, Cells, draw_cells
 from kmatch.pictures.tables import Table
+from kmatch.results.scores import SCORES
 
 RECORDS = 12  # of the target that are drawn
 FAR = 30  # sites, from which on their axis is logarithmic
@@ -38,7 +39,7 @@ def draw_guides(table: Table, records: int | None = None) -> Any:
     specificity, guides = table.get("specificity"), table.columns["guide"]
     panels = {
         "specificity": specificity,
-        "specificity, MIT": table.get("specificity_mit"),
+        **{f"specificity, {name.upper()}": table.get(f"specificity_{name}") for name in SCORES},
         "sites": sites.sum(1).astype(np.float64),
         "GC, %": 100 * table.get("gc"),
     }

@@ -9,6 +9,7 @@ from kmatch.arrays import Floats, Longs
 from kmatch.pictures import GREY, SCALE, label, new_figure, position_axis, short
 from kmatch.pictures.cells import Cells, counts_of, draw_cells
 from kmatch.pictures.tables import Places, Table, Words
+from kmatch.results.scores import SCORES
 
 RECORDS = 24  # that are drawn
 CLASSES = 8  # of distances, which eyes and colours tell apart
@@ -18,8 +19,7 @@ MARGIN = 1 / 200  # of the axis, beside the first and the last position
 PALEST = 0.4  # opacity of one hit, where others of its distance are many in one place
 MANY = 5_000  # rectangles that are pixels in all formats
 SEEN_THROUGH = 0.5  # opacity of products: those of neighbouring pairs overlap
-SCORES = {"cfd": 1, "mit": 100}  # by which hits are counted, and the greatest of each
-SHARES = (0.01, 0.05, 0.1, 0.2, 0.5, 1)  # of it, by which classes of scores part
+SHARES = (0.01, 0.05, 0.1, 0.2, 0.5, 1)  # of a whole score, by which classes of scores part
 _LINE, _TALLEST, _SPREAD = 0.36, 0.9, 2.4  # inches of a record: least, most, and of all, if few
 _EDGES = 1.1  # inches around a panel: titles and axes
 _KINDS = re.compile(r"(\d+)([XID])")  # of differences in a CIGAR
@@ -71,7 +71,7 @@ def draw_hits(table: Table, records: int | None = None) -> Any:
 
 def _by_score(patterns: Words, scores: Floats, name: str) -> Cells:
     """Hits by pattern and ranges of a score; the last class is that of those without one."""
-    most = SCORES[name]
+    most = SCORES[name].whole
     classes = [*(f"<{most * share:g}".replace("0.", ".") for share in SHARES), str(most), "none"]
     group = np.searchsorted(most * np.array(SHARES), scores, side="right")
     group[np.isnan(scores)] = len(SHARES) + 1

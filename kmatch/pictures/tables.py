@@ -18,7 +18,8 @@ from kmatch.arguments import MOST, checked_count
 from kmatch.arrays import Bools, Longs, ranked
 from kmatch.errors import InputError, counted, shown
 from kmatch.pictures import STYLE, load_figure, nothing
-from kmatch.results.columns import HEADINGS
+from kmatch.results.lines import heading_of
+from kmatch.results.scores import SCORES
 from kmatch.sequences.files import StrPath, open_source
 
 _PLACE = ("sequence", "start", "end")
@@ -31,6 +32,7 @@ _BED = (  # of primers, hits and products, of which those of several genomes hav
 _WORDS = {*("genome", "sequence", "pattern", "name", "guide", "strand", "cigar")}
 _WORDS |= {*("assay", "amplifies", "oligo", "position", "letter")}
 _WHOLE = re.compile(r"start|end|distance(_forward|_reverse)?|d\d+|match|differ")
+_SCORES = "|".join(SCORES)
 _SHOWN = 40  # characters of a wrong cell
 _HEADERS = ("#", "track", "browser")
 _WANTED = "write the hits as TSV (--format tsv) or BED, and plot these"
@@ -54,11 +56,11 @@ class Kind(NamedTuple):
 
 KINDS = (
     Kind(
-        *("guide", (*_PLACE, "guide", "d0"), r"strand|gc|specificity(_mit)?|d\d+"),
+        *("guide", (*_PLACE, "guide", "d0"), rf"strand|gc|specificity(_({_SCORES}))?|d\d+"),
         *("along.draw_guides", "guide"),
     ),
     Kind(
-        *("hit", (*_STRANDED, "pattern", "distance"), "genome|cigar|cfd|mit", "hits.draw_hits"),
+        *("hit", (*_STRANDED, "pattern", "distance"), f"genome|cigar|{_SCORES}", "hits.draw_hits"),
         "pattern",
     ),
     Kind(
@@ -177,7 +179,7 @@ class Table:
 def table_of(found: Any) -> Table:
     """The Table of what Python has found."""
     kind, columns, lengths = _kind_of(found.noun), {}, {}
-    headings = (HEADINGS.get(name, name) for name in ("strand", *found.tsv))
+    headings = map(heading_of, ("strand", *found.tsv))
     for heading in filter(kind.shows, headings):
         column = found.column(heading)
         columns[heading] = Words.of(column) if heading in _WORDS else column

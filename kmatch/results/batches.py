@@ -82,7 +82,7 @@ class HitBatch(Batch):
 
     pattern: int32, the pattern's number; distance: int32; minus: uint8, 1 for the strand `-`;
     columns: the alignments; edits: int64, the same as numbers (see KINDS), of searches that make no
-    columns where they fit; cfd, mit: scores, float64, NaN where undefined; variants: the alleles
+    columns where they fit; scores: float64, NaN where undefined, by name; variants: the alleles
     that make a hit, `chrom:pos:ref:alt`, comma separated, empty for hits of the reference; af:
     float64, the smallest of their frequencies; samples: Carriers of these, None for hits of the
     reference; reference_distance: float64, the reference's there, NaN where it is more than k.
@@ -94,8 +94,7 @@ class HitBatch(Batch):
     minus: Bytes
     columns: Columns | None = None
     edits: Longs | None = None
-    cfd: Floats | None = None
-    mit: Floats | None = None
+    scores: dict[str, Floats] | None = None
     variants: Objects | None = None
     af: Floats | None = None
     samples: Objects | None = None
@@ -118,20 +117,28 @@ class GuideBatch(Batch):
     """Guides of a target beside their PAMs, n rows.
 
     minus: uint8[n]; guide, pam: as the guide's strand reads them; counts: int64[n, k+1], sites in
-    the genome by distance; specificity, of CFD, specificity_mit: float64[n], NaN for none.
+    the genome by distance; specificities: float64[n], NaN for none, by the names of scores.
     """
 
     minus: Bytes
     guide: Texts
     pam: Texts
     counts: Longs
-    specificity: Floats
-    specificity_mit: Floats
+    specificities: dict[str, Floats]
 
     @property
     def gc(self) -> Floats:
         """Share of G and C in each guide, float64[n]."""
         return (self.guide.counted("G") + self.guide.counted("C")) / np.diff(self.guide.bounds)
+
+    def specificity_by(self, score: str) -> Floats:
+        """Return the specificity by a score, float64[n], NaN where it has none."""
+        return self.specificities.get(score, np.full(len(self), np.nan))
+
+    @property
+    def specificity(self) -> Floats:
+        """The specificity by CFD."""
+        return self.specificity_by("cfd")
 
 
 def letters_beside(columns: Columns, lengths: Longs) -> Longs:
@@ -297,6 +304,8 @@ def take_rows(value: Any, rows: Longs | slice) -> Any:
         return value.picked(rows)
     if isinstance(value, Columns):
         return Columns(*(take_rows(each, rows) for each in value))
+    if isinstance(value, dict):
+        return {name: take_rows(each, rows) for name, each in value.items()}
     return None if value is None else value[rows]
 
 
@@ -312,4 +321,7 @@ def join_rows(values: Sequence[Any]) -> Any:
         return joined(values)
     if isinstance(first, Columns):
         return Columns(*map(join_rows, zip(*values, strict=True)))
+    if isinstance(first, dict):
+        common = [name for name in first if all(name in each for each in values)]
+        return {name: join_rows([each[name] for each in values]) for name in common}
     return np.concatenate(values)

@@ -18,12 +18,22 @@ from kmatch.arrays import Longs, bounds_of, ranked
 from kmatch.engine.workers import cores, pool
 from kmatch.errors import InputError, OutputError, counted, needed, shown
 from kmatch.results.batches import Batch, SomeBatch, taken
-from kmatch.results.lines import Cells, Edits, Named, Names, Spelt, number_word, words_in
+from kmatch.results.formats import FORMATS
+from kmatch.results.lines import (
+    Cells,
+    Edits,
+    Named,
+    Names,
+    TextCells,
+    heading_of,
+    number_word,
+    words_in,
+)
+from kmatch.results.output import open_output
 
 if TYPE_CHECKING:
     from kmatch.results.annotation import Annotation
 
-HEADINGS = {"record": "sequence", "sequence": "product"}  # of TSV, where not the column's name
 SHOWN = 6  # rows of a repr
 PAGE = 10  # rows in a notebook
 CELL = 24  # characters of a name there
@@ -75,7 +85,7 @@ class Column(Generic[Kind]):
     def values(self, batches: Iterable[Batch], table: Any) -> NDArray[Any]:
         """Its values in the rows of batches."""
         cells = [self.cells(batch, table) for batch in batches if len(batch)]
-        if spelt := [each for each in cells if isinstance(each, Spelt | Edits)]:
+        if spelt := [each for each in cells if isinstance(each, TextCells | Edits)]:
             threads = pool(table.threads or cores(), "kmatch lines")
             return np.concatenate(list(threads.map(words_in, spelt)))
         parts = [
@@ -157,7 +167,7 @@ class Table(Generic[SomeBatch, Row]):
     def known(self, name: str) -> str:
         """The name of a column by that or by its heading. Raises InputError where there is none."""
         known = {name: name for name in self.columns}
-        known |= {HEADINGS[name]: name for name in known if name in HEADINGS}
+        known |= {heading_of(name): name for name in known}
         if name not in known:
             raise InputError(f"there is no column '{shown(name)}'; give {', '.join(known)}")
         return known[name]
@@ -271,8 +281,6 @@ class Table(Generic[SomeBatch, Row]):
         self._write("csv", target)
 
     def _write(self, form: str, target: Any) -> None:
-        from kmatch.results.formats import FORMATS
-
         if form != "bed":
             self.align()
         with opened(target) as handle:
@@ -334,8 +342,6 @@ class Table(Generic[SomeBatch, Row]):
 def opened(target: Any) -> Iterator[Any]:
     """Give what takes bytes for a path, or for a text or binary handle. Raises OutputError for what
     is neither."""
-    from kmatch.results.output import open_output
-
     if isinstance(target, str | os.PathLike):
         with open_output(target) as handle:
             yield handle

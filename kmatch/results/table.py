@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Floats, Longs, bounds_of
+from kmatch.arrays import Floats, Longs
 from kmatch.errors import InputError
 from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.results.batches import (
@@ -16,8 +17,6 @@ from kmatch.results.batches import (
     PrimerBatch,
     ProductBatch,
     SomeBatch,
-    letters_beside,
-    sizes_of,
 )
 from kmatch.results.columns import Column, Row, Table, named_row, opened, write_line
 from kmatch.results.lines import (
@@ -25,24 +24,23 @@ from kmatch.results.lines import (
     Edits,
     Named,
     Names,
-    Spelt,
+    TextCells,
     record_cells,
     same,
     shared,
     words_of,
 )
+from kmatch.results.sites import Letters, cuts, differences, flanks
 from kmatch.sequences.patterns import PatternSet
 from kmatch.sequences.primer_pairs import PROBE, PrimerPairs
 
-SCORES = ("cfd", "mit")
 VARIANTS = ("variants", "af", "samples", "reference_distance")
 FLANKS = ("flank_5p", "flank_3p")
-FLANK, LAST, CUT = 10, 5, 3  # letters of a flank, of a pattern's end, and from a cut to the PAM
-COMPLEMENT = bytes.maketrans(b"ACGTURYSWKMBDHVN", b"TGCAAYRSWMKVHDBN")
+FLANK = 10  # letters of a flank
+LAST = 5  # letters of a pattern's end
 _STRANDS = Names("+-")
 
 Align = Callable[[Sequence[HitBatch]], Iterable[HitBatch]]
-Letters = Callable[[int, int, int, int], Bytes]
 
 
 def _genes(batch: Any, table: Any) -> Any:
@@ -66,7 +64,7 @@ class Placed(Table[SomeBatch, Row]):
     region = Column(np.object_, lambda batch, table: table.once(_genes, batch)[1])
 
 
-def scores(distance: Any, letters: Any) -> Longs:
+def bed_scores(distance: Any, letters: Any) -> Longs:
     """Scores of BED, int64[n]: 1000 without differences, 0 with as many as letters."""
     return _rounded(1000 * (1 - distance / letters))
 
@@ -89,45 +87,17 @@ class Hit(NamedTuple):
 ListedHit = named_row("ListedHit", ("genome", *Hit._fields))
 
 
-def flanks(batch: HitBatch, hits: "Hits", size: int) -> Iterator[tuple[str, str]]:
-    """Up to so many letters before and behind each hit, as its pattern reads them."""
-    record, minus = batch.record.tolist(), batch.minus.tolist()
-    places = zip(record, batch.start.tolist(), batch.end.tolist(), minus, strict=True)
-    for number, start, end, reverse in places:
-        if hits.letters is None:
-            yield "", ""
-            continue
-        first = max(start - size, 0)
-        found = hits.letters(batch.origin.number, number, first, end + size)
-        letters = found.tobytes().upper()
-        before, behind = letters[: start - first], letters[end - first :]
-        if reverse:
-            before, behind = (part[::-1].translate(COMPLEMENT) for part in (behind, before))
-        yield before.decode("latin-1"), behind.decode("latin-1")
-
-
 def _flanks(batch: HitBatch, hits: "Hits") -> list[Named]:
-    before, behind = zip(*flanks(batch, hits, FLANK), strict=True)
+    before, behind = zip(*flanks(batch, hits.letters, FLANK), strict=True)
     return [words_of(word.replace("U", "T") for word in each) for each in (before, behind)]
 
 
-def _cigars(batch: HitBatch) -> Spelt | Edits:
-    return Spelt(batch.aligned.ops, runs=True) if batch.edits is None else Edits(batch.edits)
-
-
-def _beside(batch: HitBatch, hits: "Hits") -> Longs:
-    return letters_beside(batch.aligned, hits.patterns.lengths[batch.pattern])
+def _cigars(batch: HitBatch) -> TextCells | Edits:
+    return TextCells(batch.aligned.ops, runs=True) if batch.edits is None else Edits(batch.edits)
 
 
 def _differences(batch: HitBatch, hits: "Hits") -> tuple[Longs, Longs]:
-    """The row of each difference, and its position, counted from 1, in the pattern: of letters of
-    the text that it lacks, that of the letter before."""
-    ends, ops = batch.aligned.ops
-    letters = bounds_of(ops != ord("D"))
-    at = np.flatnonzero(ops != ord("="))
-    row = np.searchsorted(ends, at, "right") - 1
-    before = _beside(batch, hits)[row] if hits.pam_first else 0
-    return row, letters[at + 1] - letters[ends[row]] - before
+    return differences(batch, hits.patterns.lengths, hits.pam_first)
 
 
 def _positions(batch: HitBatch, hits: "Hits") -> Named:
@@ -143,11 +113,15 @@ def _differences_3p(batch: HitBatch, hits: "Hits") -> Longs:
 
 
 def _cuts(batch: HitBatch, hits: "Hits") -> Floats:
-    """How many letters of the record stand before the cut, NaN where there is no PAM behind."""
-    beside = _beside(batch, hits)
-    cut = np.where(batch.minus, batch.start + beside + CUT, batch.end - beside - CUT)
-    cut -= np.where(cut > (size := sizes_of(batch.record, batch.origin.circles or {})), size, 0)
-    return np.where((beside == 0) | hits.pam_first, nan, cut)
+    return cuts(batch, hits.patterns.lengths, hits.pam_first)
+
+
+@cache
+def _score_column(name: str) -> Column[np.float64]:
+    """Return the column of a score of hits."""
+    column = Column(np.float64, lambda batch, _: batch.scores[name], "g")
+    column.name = name
+    return column
 
 
 class Hits(Placed[HitBatch, Hit]):
@@ -165,15 +139,17 @@ class Hits(Placed[HitBatch, Hit]):
     `hits[numbers]` give Hits.
     """
 
-    noun, optional = "hit", (*Placed.optional, *SCORES, *VARIANTS, "k")
+    noun = "hit"
+    optional = (*Placed.optional, *VARIANTS, "k")
     pattern = Column(np.object_, lambda batch, hits: Named(hits.labels, batch.pattern))
     pattern_number = Column(np.int32, lambda batch, _: batch.pattern)
     score = Column(
-        np.int64, lambda batch, hits: scores(batch.distance, hits.patterns.lengths[batch.pattern])
+        np.int64,
+        lambda batch, hits: bed_scores(batch.distance, hits.patterns.lengths[batch.pattern]),
     )
     distance = Column(np.int32, lambda batch, _: batch.distance)
     cigar = Column(np.object_, lambda batch, _: _cigars(batch), aligned=True)
-    match = Column(np.object_, lambda batch, _: Spelt(batch.aligned.text), aligned=True)
+    match = Column(np.object_, lambda batch, _: TextCells(batch.aligned.text), aligned=True)
     k = Column(np.int64, lambda batch, hits: hits.k_each[batch.pattern])
     query = Column(np.object_, lambda batch, hits: Named(hits.queries, batch.pattern))
     mismatches = Column(np.int64, lambda batch, _: batch.aligned.ops.counted("X"), aligned=True)
@@ -185,8 +161,6 @@ class Hits(Placed[HitBatch, Hit]):
     cut = Column(np.float64, _cuts, ".0f", aligned=True)
     flank_5p = Column(np.object_, lambda batch, hits: hits.once(_flanks, batch)[0])
     flank_3p = Column(np.object_, lambda batch, hits: hits.once(_flanks, batch)[1])
-    cfd = Column(np.float64, lambda batch, _: batch.cfd, "g")
-    mit = Column(np.float64, lambda batch, _: batch.mit, "g")
     variants = Column(
         np.object_, lambda batch, _: shared(batch.variants, lambda words: Names(["", *words]))
     )
@@ -194,11 +168,11 @@ class Hits(Placed[HitBatch, Hit]):
     samples = Column(np.object_, lambda batch, _: shared(batch.samples, CarrierNames))
     reference_distance = Column(np.float64, lambda batch, _: batch.reference_distance, ".0f")
 
-    # Whether they are in the genome's order; of lines for eyes the characters, and whether
-    # differences have a colour; letters(genome, record, start, end), by number and in order.
-    ordered = True
-    width, colour = 80, False
-    letters: Letters | None = None
+    scores: tuple[str, ...] = ()  # the names of those that hits have
+    ordered = True  # whether they are in the genome's order
+    width = 80  # characters of lines for eyes
+    colour = False  # whether differences have one there
+    letters: Letters | None = None  # of the genomes, where they can be read
 
     def __init__(
         self,
@@ -222,6 +196,19 @@ class Hits(Placed[HitBatch, Hit]):
         self.bed = (*place, "score", "strand", "distance", *genome)
         self.tsv = (*genome, *place, "distance", "strand", "cigar", "match", *shares)
         super().__init__(batches)
+
+    @property
+    def columns(self) -> dict[str, Column[Any]]:
+        """The columns that rows have, by name: scores before those of variants."""
+        columns = super().columns
+        of_variants = {name: columns.pop(name) for name in VARIANTS if name in columns}
+        of_scores = {name: _score_column(name) for name in self.scores}
+        return columns | of_scores | of_variants
+
+    def add_scores(self, names: Sequence[str]) -> None:
+        """Give rows the columns of scores, in TSV behind its others."""
+        self.scores = (*self.scores, *names)
+        self.add(names)
 
     def to_sam(self, target: Any) -> None:
         """Write SAM with a header to a path or to a handle, as `to_bed` does.
@@ -269,6 +256,7 @@ class Hits(Placed[HitBatch, Hit]):
             first = first + other.patterns
         found = Hits([*self.batches, *more], first, self.searched, self.pam_first, shares)
         found.add([name for name in self.tsv if name in other.tsv and name not in found.tsv])
+        found.scores = tuple(name for name in self.scores if name in other.scores)
         found.annotation, found.letters = self.annotation, self.letters or other.letters
         return found
 
@@ -316,13 +304,13 @@ def _site_columns(side: str) -> Iterator[Column[Any]]:
 
 def _product_scores(batch: ProductBatch, products: "Products") -> Longs:
     lengths, (one, other) = products.pairs.primers.lengths, (batch.forward, batch.reverse)
-    return scores(one.distance + other.distance, lengths[one.pattern] + lengths[other.pattern])
+    return bed_scores(one.distance + other.distance, lengths[one.pattern] + lengths[other.pattern])
 
 
-def _product_texts(batch: ProductBatch, _: "Products") -> Spelt:
+def _product_texts(batch: ProductBatch, _: "Products") -> TextCells:
     if batch.text is None:
         raise InputError("the products have no text; ask for it with sequence=True")
-    return Spelt(batch.text)
+    return TextCells(batch.text)
 
 
 def _probes(batch: ProductBatch, _: "Products") -> Floats:
@@ -449,10 +437,19 @@ class Primers(Placed[PrimerBatch, Primer]):
             write_line(handle, (record, start, end, *strand))
 
 
+@cache
 def _count_at(distance: int) -> Column[np.int64]:
-    """The column of how many sites of a guide have a distance."""
+    """Return the column of how many sites of a guide have a distance."""
     column = Column(np.int64, lambda batch, _: batch.counts[:, distance])
     column.name = f"d{distance}"
+    return column
+
+
+@cache
+def _specificity_by(score: str) -> Column[np.float64]:
+    """Return the column of the specificity of guides by a score."""
+    column = Column(np.float64, lambda batch, _: batch.specificity_by(score), "g")
+    column.name = f"specificity_{score}"
     return column
 
 
@@ -467,21 +464,22 @@ class Guides(Placed[GuideBatch, Any]):
     give Guides.
     """
 
-    noun, optional = "guide", (*Placed.optional, "specificity_mit")
-    guide = Column(np.object_, lambda batch, _: Spelt(batch.guide))
-    pam = Column(np.object_, lambda batch, _: Spelt(batch.pam))
+    noun = "guide"
+    guide = Column(np.object_, lambda batch, _: TextCells(batch.guide))
+    pam = Column(np.object_, lambda batch, _: TextCells(batch.pam))
     gc = Column(np.float64, lambda batch, _: batch.gc, ".3f")
     specificity = Column(np.float64, lambda batch, _: batch.specificity, "g")
-    specificity_mit = Column(np.float64, lambda batch, _: batch.specificity_mit, "g")
     score = Column(np.int64, lambda batch, _: _rounded(1000 * np.nan_to_num(batch.specificity)))
     bed = ("record", "start", "end", "guide", "score", "strand")
 
-    def __init__(self, batches: Iterable[GuideBatch], k: int, mit: bool = False) -> None:
-        """mit: whether they tell that specificity too."""
+    def __init__(self, batches: Iterable[GuideBatch], k: int, scores: Sequence[str] = ()) -> None:
+        """scores: names of those by which guides have a specificity too, beside CFD."""
         self._counts = {f"d{distance}": distance for distance in range(k + 1)}
+        others = [name for name in dict.fromkeys(scores) if name != "cfd"]
+        self._specificities = {f"specificity_{name}": name for name in others}
         place = ("record", "start", "end", "guide", "pam", "strand", "gc")
-        specificities = ("specificity", "specificity_mit")[: 1 + mit]
-        self.tsv = self._fields = (*place, *self._counts, *specificities)
+        self._fields = (*place, *self._counts, "specificity", *self._specificities)
+        self.tsv = self._fields
         super().__init__(batches)
 
     @property
@@ -490,4 +488,9 @@ class Guides(Placed[GuideBatch, Any]):
 
     @property
     def columns(self) -> dict[str, Column[Any]]:
-        return super().columns | {name: _count_at(d) for name, d in self._counts.items()}
+        """The columns that rows have, by name: specificities before the score, then counts."""
+        columns = super().columns
+        score = columns.pop("score")
+        columns |= {name: _specificity_by(each) for name, each in self._specificities.items()}
+        columns |= {"score": score}
+        return columns | {name: _count_at(d) for name, d in self._counts.items()}

@@ -2,7 +2,7 @@
 difference."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from kmatch.search.panel import Panel, panel_reading
 from kmatch.search.query import Query
 from kmatch.sequences.alphabet import IUPAC, complement, encode, letter_masks
 from kmatch.sequences.patterns import PatternSet
-
-if TYPE_CHECKING:
-    from kmatch.results.scores import Scorer
 
 LONGEST = 64  # letters of a PAM
 EXAMPLE = "give its letters, such as NGG"
@@ -146,24 +143,6 @@ def rules_of(query: Query) -> Rules:
     if query.problem in ("hamming", "multi"):
         bounds = Bounds(None, 0, 0)
     return Rules(tuple(load_pams(query.pam, query.pam_side)), query.ends, bounds)
-
-
-def is_cas9(pam: Pam) -> bool:
-    """Whether scores of sites are defined beside a PAM."""
-    return not pam.leads and len(pam) == 3 and pam.masks[0] == IUPAC["N"]
-
-
-def make_scorer(query: Query) -> "Scorer":
-    """The Scorer of the hits of a search. Raises InputError where its PAM is not Cas9's."""
-    from kmatch.results.scores import Scorer
-
-    rules = rules_of(query)
-    if not (rules.pams and all(map(is_cas9, rules.pams))):
-        raise InputError(
-            "scores are for Cas9: give a PAM of three letters that begins with N and stands behind "
-            "the pattern, such as NGG"
-        )
-    return Scorer(query.patterns.sequences, rules.bounds)
 
 
 def checked_rules(query: Query, k: int) -> tuple[Rules, int]:
