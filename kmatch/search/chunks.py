@@ -25,7 +25,7 @@ from kmatch.search.regions import Regions
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans, join_records
 from kmatch.sequences.records import Progress, Stretch
 
-# Of a Genome: (plan, words, device), and its PackedChunks.
+# Of a Genome: the kind of its PackedChunks (see `Chunking`), and these.
 _KEPT: WeakKeyDictionary[Genome, tuple[Any, list["PackedChunk"]]] = WeakKeyDictionary()
 LENGTH: int | None = None  # positions of a chunk, None for what fits; tests make them few
 WORDS: int | None = None  # of a row, where windows are searched for; likewise
@@ -62,15 +62,18 @@ class PackedChunk:
 
     plain: the chunk as kernels take it, a Text of the planes A, C, G and T; halo: its; letters: as
     masks, once `unpack` was called; words: in a row, where the search wants so many, otherwise
-    None. Searches side by side share the chunks of a genome, so `letters` are read once and
-    replaced as a whole.
+    None; united: whether it may have letters for sets of bases. Searches side by side share the
+    chunks of a genome, so `letters` are read once and replaced as a whole.
     """
 
-    def __init__(self, chunk: Any, plain: Text, words: int | None = None) -> None:
+    def __init__(
+        self, chunk: Any, plain: Text, words: int | None = None, united: bool = False
+    ) -> None:
         self.base, self.length, self.spans = chunk.base, chunk.length, chunk.spans
         self.plain, self.halo = plain, halo_of(plain)
         self.letters = NO_LETTERS
         self._words = words
+        self._united = united
 
     def view(self, before: Bytes = NO_LETTERS) -> View:
         """The chunk with the letters, if they are unpacked; before: letters in front of it."""
@@ -107,18 +110,22 @@ class PackedChunk:
         letters = np.zeros(len(masks) + _spare(self._words), np.uint8)
         letters[: len(masks)] = look_up(masks, LETTERS)
         chunk = LetterChunk(self.base + begin, letters, end - begin, inside)
-        part = _pack(chunk, halo, engine, self._words)
+        part = _pack(chunk, halo, engine, self._words, self._united)
         part.letters = masks
         return part
 
 
 class Chunking(NamedTuple):
-    """How a genome becomes PackedChunks: where it is cut, the engine that packs it, and words of a
-    row, None for what fits."""
+    """How a genome becomes PackedChunks.
+
+    plan: where it is cut; engine: packs it; words: of a row, None for what fits; united: whether it
+    may have letters for sets of bases (see SET), each of which they match.
+    """
 
     plan: ChunkPlan
     engine: Engine
     words: int | None
+    united: bool = False
 
     def packed(
         self, genome: Genome, hear: Progress | None = None, narrow: Regions | None = None
@@ -133,7 +140,7 @@ class Chunking(NamedTuple):
             stored = stored_chunks(genome.file, hear, narrow)
             return (PackedChunk(*each, words) for each in stored)
         kept_for, kept = _KEPT.get(genome, (None, None))
-        return kept if kept_for == (self.plan, words, self.engine.device) and not narrow else None
+        return kept if kept_for == self._kind and not narrow else None
 
     def chunks(
         self, genome: Genome, parts: Iterable[Stretch], keep: bool = True
@@ -150,21 +157,28 @@ class Chunking(NamedTuple):
                 kept.append(packed)
             yield packed
         if keep:  # chunks of other plans would only take memory
-            _KEPT[genome] = (self.plan, self.words or WORDS, self.engine.device), kept
+            _KEPT[genome] = self._kind, kept
+
+    @property
+    def _kind(self) -> tuple[Any, ...]:
+        """What chunks that are kept have in common with those that are wanted."""
+        return self.plan, self.words or WORDS, self.engine.device, self.united
 
     def fresh(self, parts: Iterable[Stretch], first: int = 0) -> Iterator[PackedChunk]:
         """The PackedChunks of Stretches, packed anew; first: the number of their first record."""
         words = self.words or WORDS
         for chunk in join_records(parts, self.plan, _spare(words), first):
-            yield _pack(chunk, self.plan.halo, self.engine, words)
+            yield _pack(chunk, self.plan.halo, self.engine, words, self.united)
 
 
-def _pack(chunk: LetterChunk, halo: int, engine: Engine, words: int | None) -> PackedChunk:
+def _pack(
+    chunk: LetterChunk, halo: int, engine: Engine, words: int | None, united: bool
+) -> PackedChunk:
     width, rows = rows_for(chunk.length, halo, words)
     planes = engine.planes(4 * (rows + halo) * width + SPARE)
     text = text_of(planes, width, rows, halo)
-    engine.pack(chunk.letters, text)
-    return PackedChunk(chunk, text, words)
+    engine.pack(chunk.letters, text, united)
+    return PackedChunk(chunk, text, words, united)
 
 
 def _spare(words: int | None) -> int:

@@ -88,8 +88,7 @@ class EditSearch(Search[HitBatch]):
     """The search of a Query `edit`, `multi` beside PAMs of several lengths, or `best` within its
     k.
 
-    engine: None for the one that `run` asks for. `report` and `run.aligned` may change between the
-    genomes that are searched.
+    engine: None for the one that `run` asks for.
     """
 
     def __init__(
@@ -103,8 +102,8 @@ class EditSearch(Search[HitBatch]):
         super().__init__(genomes, run, regions)
         lengths, distances = query.patterns.lengths, checked_distances(query)
         self._rules, k = checked_rules(query, int(distances.max()))
-        self.report = query.reported
-        check_choice("report", self.report, REPORTS)
+        self._report = query.reported
+        check_choice("report", self._report, REPORTS)
         if engine is None:
             work = work_of(genomes.expected_letters, lengths, query.strand)
             engine = choose_algorithm("edit", query.patterns, run, work)
@@ -131,21 +130,34 @@ class EditSearch(Search[HitBatch]):
         return scan
 
     def _find(self, genome: Genome) -> Iterable[HitBatch]:
-        circular = self.genomes.circular
-        if circular is None:
-            return self._in_chunks(self.chunks(self._chunking, genome), self.report)
-        return self._in_circles(genome, Circles(circular, self._most, unrolled=True))
+        return self.hits_in(genome, self._report, self.run.aligned)
 
-    def _in_circles(self, genome: Genome, circles: Circles) -> Iterator[HitBatch]:
+    def hits_in(
+        self, genome: Genome, report: str = "ends", aligned: bool = False, united: bool = False
+    ) -> Iterable[HitBatch]:
+        """Return the HitBatches of one genome, some without rows.
+
+        report: `minima`, `ends` or `loci`; aligned: whether hits come with their alignments;
+        united: whether the genome may have letters for sets of bases (see SET).
+        """
+        circular, chunking = self.genomes.circular, self._chunking._replace(united=united)
+        if circular is None:
+            return self._in_chunks(self.chunks(chunking, genome), report, aligned)
+        circles = Circles(circular, self._most, unrolled=True)
+        return self._in_circles(genome, circles, chunking, report, aligned)
+
+    def _in_circles(
+        self, genome: Genome, circles: Circles, chunking: Chunking, report: str, aligned: bool
+    ) -> Iterator[HitBatch]:
         """Yield the HitBatches of linear and of circular records by turns."""
         for turns, first, parts in circles.runs(self.parts(genome)):
-            chunks = self._chunking.fresh(parts, first)
-            found = self._in_chunks(chunks, "ends" if turns else self.report)
+            chunks = chunking.fresh(parts, first)
+            found = self._in_chunks(chunks, "ends" if turns else report, aligned)
             for batch in by_record(found) if turns else found:
                 batch = replace(batch, origin=batch.origin._replace(circles=circles.lengths))
-                yield self._on_circles(batch, circles) if turns else batch
+                yield self._on_circles(batch, circles, report) if turns else batch
 
-    def _on_circles(self, hits: HitBatch, circles: Circles) -> HitBatch:
+    def _on_circles(self, hits: HitBatch, circles: Circles, report: str) -> HitBatch:
         """The hits of circular records out of all ends in them and in the letters behind them."""
         rules, lengths = self._rules, self._panel.patterns.lengths
         record, start, end, minus = hits.record, hits.start, hits.end, hits.minus
@@ -160,12 +172,12 @@ class EditSearch(Search[HitBatch]):
         place = np.where(backward, size - 1 - anchor, anchor - 1) % size
         rows = np.flatnonzero(own)
         rows = rows[np.lexsort((place[rows], minus[rows], pattern[rows], record[rows]))]
-        if self.report != "ends" and len(rows):
+        if report != "ends" and len(rows):
             same = [np.diff(column[rows], prepend=-1) != 0 for column in (record, pattern, minus)]
             group = np.cumsum(np.any(same, axis=0)) - 1
             low = lowest_on_circles(group, place[rows], distance[rows], size[rows])
             rows, group = rows[low], group[low]
-            if self.report == "loci":
+            if report == "loci":
                 begin = np.where(minus == 1, size - end, start) % size
                 met = np.where(minus == 1, end - anchor, anchor - start)
                 arcs = np.stack([begin, end - start, met])[:, rows]
@@ -175,11 +187,13 @@ class EditSearch(Search[HitBatch]):
         order = (column[rows] for column in (anchor, pattern, minus, end, start, record))
         return replace(hits, start=start, end=end).picked(rows[np.lexsort(tuple(order))])
 
-    def _in_chunks(self, chunks: Iterable[PackedChunk], report: str) -> Iterator[HitBatch]:
+    def _in_chunks(
+        self, chunks: Iterable[PackedChunk], report: str, aligned: bool
+    ) -> Iterator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks, some without rows."""
         self._now = report
         # Alignments alone say which of several PAMs stands beside a hit.
-        self._aligned = self.run.aligned or self._rules.unequal
+        self._aligned = aligned or self._rules.unequal
         self._at_once = rows_at_once(self._panel.lengths + self._rules.reach, self._aligned)
         self._start()
         last: PackedChunk | None = None

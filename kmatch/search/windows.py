@@ -89,20 +89,31 @@ class WindowSearch(Search[HitBatch]):
         return UnderWay(found, lambda: [scan.stop() for scan in scans])
 
     def _find(self, genome: Genome) -> Iterable[HitBatch]:
+        return self.hits_in(genome, aligned=self.run.aligned)
+
+    def hits_in(
+        self, genome: Genome, report: str = "ends", aligned: bool = False, united: bool = False
+    ) -> Iterable[HitBatch]:
+        """Return the HitBatches of one genome, some without rows.
+
+        report: means nothing here, as windows are all reported; aligned: whether hits come with
+        their alignments; united: whether the genome may have letters for sets of bases (see SET).
+        """
         circular = self.genomes.circular
         circles = None if circular is None else Circles(circular, self._longest - 1)
-        batches = self._in_chunks(self.chunks(self._chunking, genome, circles))
+        chunks = self.chunks(self._chunking._replace(united=united), genome, circles)
+        batches = self._in_chunks(chunks, aligned)
         return _windows_once(batches, circles) if circles else batches
 
-    def _in_chunks(self, chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
+    def _in_chunks(self, chunks: Iterable[PackedChunk], aligned: bool) -> Iterator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks, some without rows."""
-        most = rows_at_once(self._panel.lengths, self.run.aligned)
+        most = rows_at_once(self._panel.lengths, aligned)
         for chunk, codes in self._scanner.scan(chunks, self._scans.start):
             for part in code_batches(codes, self.engine.threads, most):
-                yield self._hits(part, chunk)
+                yield self._hits(part, chunk, aligned)
             chunk.letters = NO_LETTERS
 
-    def _hits(self, codes: Longs, chunk: PackedChunk) -> HitBatch:
+    def _hits(self, codes: Longs, chunk: PackedChunk, aligned: bool) -> HitBatch:
         """The hits that a PackedChunk's sorted codes are."""
         panel = self._panel
         position, rank, distance = self._coding.decode(codes)
@@ -117,7 +128,7 @@ class WindowSearch(Search[HitBatch]):
         start = position - chunk.spans.begins[record]
         end = start + panel.lengths[rank]
         found = None
-        if self.run.aligned and len(start):
+        if aligned and len(start):
             bounds, patterns = bounds_of(end - start), panel.patterns
             ops, text = np.empty((2, bounds[-1]), np.uint8)
             found = Columns(Texts(bounds, ops), Texts(bounds, text))

@@ -226,11 +226,9 @@ class VariantSearch(Search[HitBatch]):
         genome = Genome.of_stretches("windows of variants", [stretch])
         if self._search is None:
             self._search = begin_here(self._query, Genomes(genome), self.run)
-        search = self._search
-        search.run = self.run._replace(aligned=asked and self.run.aligned)
-        search.report = self._query.reported if asked else "ends"
-        search.engine.united = united
-        return joined([no_hits(), *search._find(genome)])
+        report = self._query.reported if asked else "ends"
+        aligned = asked and self.run.aligned
+        return joined([no_hits(), *self._search.hits_in(genome, report, aligned, united)])
 
     def _lifted(
         self, number: int, block: Block, windows: "_Windows", known: Longs, samples: Names
