@@ -57,10 +57,9 @@ def imported(node, anywhere):
 
 
 def test_there_is_no_circle():
-    order = list(TopologicalSorter(imports()).static_order())  # CycleError names a circle
-    modules = ("errors", "search.windows", "apps.pcr", "api", "cli.searches")
-    places = [order.index(("kmatch", *module.split("."))) for module in modules]
-    assert places == sorted(places)
+    found = imports()
+    order = list(TopologicalSorter(found).static_order())  # CycleError names a circle
+    assert len(order) == len(found) > 100
 
 
 @pytest.mark.parametrize("room", ABOVE)
@@ -69,16 +68,6 @@ def test_no_room_imports_what_stands_above_it(room):
         if module[1:2] == (room,):
             reached = {"".join(other[1:2]) for other in others}
             assert reached & ABOVE[room] == set(), module
-
-
-def test_no_circle_hides_in_functions():
-    rooms = ("results", "pictures", "packed", "sequences")
-    found = {
-        module: {other for other in others if other[1:2] and other[1] in rooms}
-        for module, others in imports(anywhere=True).items()
-        if module[1:2] and module[1] in rooms
-    }
-    tuple(TopologicalSorter(found).static_order())  # CycleError names a circle
 
 
 def test_folders_stay_small():
