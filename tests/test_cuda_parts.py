@@ -4,6 +4,7 @@ work. In the simulator alone."""
 import gc
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from support.devices import PROBLEMS, check
 
 import kmatch
 from kmatch.engine import devices
-from kmatch.engine.cuda import device, driver, engine, hamming, text
+from kmatch.engine.cuda import device, driver, engine, hamming, primer_kernels, text
 from kmatch.engine.cuda import edit as edit_scan
 from kmatch.engine.cuda import primer as primers
 from kmatch.engine.cuda.driver import cuda
@@ -251,6 +252,32 @@ NEAR = named(TEXT, "ACCGT"), named("GG" + TEXT + "TA"), 2, {"background_strand":
 def test_primers(sizes, case, monkeypatch):
     patch(monkeypatch, primers, **sizes)
     check("primer", case, device="cuda")
+
+
+def test_rows_at_which_a_lane_is_looked_for():
+    """Of a strip of 16 rows, when a lane is alive at the row of its bound.
+
+    trial          0     1     2     3     4
+    rows further  last   8     4     2     1
+    """
+    trials = (16 - 1).bit_length() + 1
+    further = [primer_kernels._rows_further(trial, trials) for trial in range(trials)]
+    assert further == [0, 8, 4, 2, 1]
+
+
+def test_borders_change_places_from_strip_to_strip(monkeypatch):
+    """Of a thread with two borders of 20 words, at 0 and 20.
+
+    strip    0    1    2
+    above    –    0   20      −1: none
+    below    0   20    –
+    """
+    shape = primer_kernels.PrimerShape(1, 8, 2, 1, 3, 0)
+    tile = SimpleNamespace(width=1, word=0)
+    here = SimpleNamespace(blockIdx=SimpleNamespace(x=0))
+    monkeypatch.setattr(primer_kernels, "cuda", here)
+    found = [primer_kernels._borders_of.fn(None, shape, 0, tile, strip) for strip in range(3)]
+    assert [each[1:] for each in found] == [(-1, 0), (0, 20), (20, -1)]
 
 
 def test_parts_of_a_target_on_several_gpus(monkeypatch):

@@ -208,7 +208,7 @@ def cuda_kernels(pairs: bool | None = None) -> dict[str, tuple[Any, tuple[Any, .
             found[" ".join(map(str, (name, *constants)))] = make, constants, signature
 
     steps, shorts = Annotated[Ints, 2], NDArray[np.uint32]
-    tile = Words, shorts, Ints, Ints, Table, primer_kernels.Shape, Words, Table, Longs
+    tile = Words, shorts, Ints, Ints, Table, primer_kernels.PrimerShape, Words, Table, Longs
     heights = product((primer.HEIGHT,), primer.BITS, (primer_kernels.WIDTH,))
     add("primer", primer_kernels.make_extend, heights, *tile)
     scan = Words, edit.Shape, Annotated[Planes, 2], steps, Longs, Longs
