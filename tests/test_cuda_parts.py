@@ -254,6 +254,42 @@ def test_primers(sizes, case, monkeypatch):
     check("primer", case, device="cuda")
 
 
+def test_shares_of_threads(monkeypatch):
+    """3 words in a row, stretches of 4 rows in a lane of 8, and 4 threads in a block.
+
+    stretch 0   share 0 1 2      unit 0   shares 0 1 2 3 of search 0
+    stretch 1   share 3 4 5      unit 1   shares 4 5 6 7, of which 6 have work
+                                 unit 2   shares 0 1 2 3 of search 1
+    """
+    patch(monkeypatch, edit_scan, THREADS=4)
+    shape = edit_scan.EditShape(3, 8, 0, 0, 4, 4, 2, 1)
+    units = [[edit_scan._share_of(shape, unit, thread) for thread in range(4)] for unit in range(3)]
+    assert [[search for search, _, _ in unit] for unit in units] == [[0] * 4, [0] * 4, [1] * 4]
+    assert [share for _, share, _ in units[0] + units[1]] == list(range(8))
+    assert units[2][0] == (1, 0, 6)
+
+
+@pytest.mark.parametrize(
+    ("backward", "rows"),
+    [(False, [[0, 6], [4, 10], [6, 12]]), (True, [[6, 0], [10, 4], [12, 6]])],
+)
+def test_rows_that_threads_read(backward, rows, monkeypatch):
+    """A lane of 10 rows with a halo of 3, in stretches of 4, with a warm-up of 3.
+
+    rows                   0  1  2  3  4  5  6  7  8  9 │10 11 12
+    upwards    stretch 0   w  w  w  ─  ─  ─  ─
+               stretch 1               w  w  w  ─  ─  ─  ─
+               stretch 2                     w  w  w  ─  ─  ─  ─
+    downwards  stretch 0   ─  ─  ─  ─  w  w  w
+    """
+    shape = edit_scan.EditShape(1, 10, 13, 3, 4, 4, 1, 3)
+    searches = np.array([[0, 2, backward, 3, 1]], np.int32)
+    tasks = [edit_scan._task(shape, searches, 0, thread) for thread in range(3)]
+    assert [[task.at, task.at + task.step * (task.columns - 1)] for task in tasks] == rows
+    assert all(task.ends.owned for task in tasks)
+    assert not edit_scan._task(shape, searches, 0, 3).ends.owned
+
+
 def test_rows_at_which_a_lane_is_looked_for():
     """Of a strip of 16 rows, when a lane is alive at the row of its bound.
 
