@@ -287,7 +287,7 @@ class Cluster:
                 regions.join(met.lengths)
             search.progress.join(met.progress)
             done = (piece.genome + 1, len(genomes)) if genomes.named else (number, None)
-            search.progress.reach(*done)
+            search.progress.come_to(*done)
             yield piece, [answer.found for answer in answers]
 
     def _in_order(
