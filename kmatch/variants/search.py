@@ -42,7 +42,8 @@ from kmatch.search.search import Search
 from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.files import check_readable, label_of, open_source
 from kmatch.sequences.records import Record, Stretch
-from kmatch.variants.vcf import FOREVER, Block, VariantReader, Variants, check_reference
+from kmatch.variants.alleles import FOREVER, Block, check_reference, site_groups
+from kmatch.variants.vcf import VariantReader, Variants
 
 TOGETHER = 1 << 13  # anchors whose haplotypes are searched together
 FULL, NONE = ~np.uint64(0), np.uint64(0)  # words of copies
@@ -137,7 +138,10 @@ class VariantSearch(Search[HitBatch]):
             reader = VariantReader(source, self._given, lengths)
             samples = Names(f",{name}" for name in reader.samples)
             apart, around = self._flank + 2 + self._apart, self._flank + 2 * self._longest
-            for block in reader.blocks(apart, around):
+            any_site = False
+            for sites in site_groups(reader.sites(), apart):
+                any_site = True
+                block = Block(sites[0].record, sites, around)
                 if regions and block.record not in regions:
                     continue
                 while record.name != block.record:
@@ -150,6 +154,7 @@ class VariantSearch(Search[HitBatch]):
                 letters = record.letters[block.part]
                 check_reference(block, letters, source.label)
                 yield number, block, letters, samples
+            reader.warn_of_left_out(any_site)
 
     def _anchors(self, block: Block, letters: Bytes, known: Longs) -> tuple[Longs, Longs]:
         """The rows of alleles that a hit of some haplotype may have which is closer than those that
