@@ -82,7 +82,7 @@ def test_sites_are_lines_with_an_allele_that_counts():
     assert [site.record_end for site in sites] == [3, 7]
     message = "1 that are no letters A, C, G, T or N, 1 by FILTER"
     with pytest.warns(UserWarning, match=message):
-        reader.warn_of_left_out(True)
+        reader.warn_of_left_out()
 
 
 def test_an_error_says_where_the_line_is():

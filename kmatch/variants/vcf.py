@@ -121,6 +121,7 @@ class VariantReader:
         self._min_af = given.min_af
         self._line_number = 0
         self._left_out = Counter[str]()  # alleles by the reason why
+        self._has_sites = False
         self._record_names: dict[bytes, str] = {}  # of the lines so far
         self._last_record = b""
         self._last_start = 0
@@ -187,6 +188,7 @@ class VariantReader:
             except InputError as error:
                 raise self._error(str(error)) from None
             if site is not None:
+                self._has_sites = True
                 yield site
         self._check_records()
 
@@ -218,12 +220,12 @@ class VariantReader:
             f"{listed(names, 3)}, the genome {listed(genome_names, 3)}; {advice}"
         )
 
-    def warn_of_left_out(self, any_left: bool) -> None:
-        """Warn of alleles that were left out; any_left: whether there was a Site."""
+    def warn_of_left_out(self) -> None:
+        """Warn of alleles that were left out, and where there was no Site."""
         if self._left_out:
             reasons = [f"{count:,} {reason}" for reason, count in self._left_out.items()]
             warn(f"{self._label}: alleles were left out: {', '.join(reasons)}")
-        if not any_left:
+        if not self._has_sites:
             warn(f"{self._label}: no allele is left; the hits are those of the reference")
 
     def _site_of(self, line: bytes) -> Site | None:
