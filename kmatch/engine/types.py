@@ -4,7 +4,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs, counted_in_rows
+from kmatch.arrays import Bytes, Longs, bounds_of, counted_in_rows, gather
 from kmatch.engine.geometry import Text
 
 SET = 128  # and a mask: a letter that matches several bases, which united texts have alone
@@ -58,6 +58,15 @@ class Texts(NamedTuple):
     def counted(self, letter: str) -> Longs:
         """How often each text has a letter, int64[n]."""
         return counted_in_rows(self.letters == ord(letter), self.bounds)
+
+    def stretches(self, begins: Longs, lengths: Longs) -> "Texts":
+        """Return stretches of the letters side by side, a text each.
+
+        begins, lengths: int64[m], where each begins among the letters of all texts, and how many
+        letters it has.
+        """
+        bounds = bounds_of(lengths)
+        return Texts(bounds, gather(self.letters, begins, bounds))
 
 
 class Columns(NamedTuple):
