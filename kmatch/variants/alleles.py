@@ -1,7 +1,7 @@
 """Alleles of a record: what each replaces, how it is spelled, and the copies that may have it.
 
-A Block has the sites of a part of a record. Its alleles are rows, site after site, the reference
-first. All positions are the record's.
+A Block has sites that are near one another, and the part of the record around them. Its alleles are
+rows, site after site, the reference first. All positions are the record's.
 
     position    0         10
     record      ACGTACGTTTGACCAGG…
@@ -13,7 +13,8 @@ first. All positions are the record's.
     end         6       7       7                   10      13
     letters     -       T       AA                  -       -
 
-The reference replaces nothing, an insertion nothing by letters, a deletion letters by nothing.
+What an allele has in common with REF is not replaced. The reference replaces nothing, and neither
+does an insertion.
 """
 
 from collections.abc import Iterable, Iterator
@@ -52,19 +53,22 @@ def change_of(ref: bytes, alt: bytes) -> Change:
 
     Those at the end go first.
 
-        REF  GACT      GCC      ACAC
-        ALT  GT        GTC      ACACAC
-              ^^        ^       ^
-              start 1   start 1  start 0
-              end 3     end 2    end 0
-              -         T        AC
+        REF         GACT    GCC     ACAC
+        ALT         GT      GTC     ACACAC
+        start       1       1       0
+        end         3       2       0
+        letters     -       T       AC
     """
     common = min(len(ref), len(alt))
     same_end = 0
-    while same_end < common and ref[-1 - same_end] == alt[-1 - same_end]:
+    while same_end < common:
+        if ref[-1 - same_end] != alt[-1 - same_end]:
+            break
         same_end += 1
     same_start = 0
-    while same_start < common - same_end and ref[same_start] == alt[same_start]:
+    while same_start < common - same_end:
+        if ref[same_start] != alt[same_start]:
+            break
         same_start += 1
     letters = alt[same_start : len(alt) - same_end]
     return Change(same_start, len(ref) - same_end, letters)
@@ -84,12 +88,18 @@ class Alleles(NamedTuple):
 
     def take(self, rows: Longs) -> "Alleles":
         """Return the alleles of some rows, in their shape."""
-        return Alleles(*(column[rows] for column in self))
+        return Alleles(
+            site=self.site[rows],
+            start=self.start[rows],
+            end=self.end[rows],
+            size=self.size[rows],
+        )
 
     @property
     def growth(self) -> Longs:
         """By how many letters each makes a copy longer; negative where it makes it shorter."""
-        return self.size - (self.end - self.start)
+        replaced = self.end - self.start
+        return self.size - replaced
 
     def overlap(self, rows: Any, others: Any) -> Any:
         """Return whether a copy cannot have two alleles at once.
@@ -151,22 +161,19 @@ class RecordPart(NamedTuple):
 class Block:
     """Sites of one record, far from those of other blocks, with R alleles.
 
-    record: its name; line_numbers: of the file, a site each; spelled: the alleles as the file has
-    them, R; letters: what takes the place of what each replaces; frequencies: float64[R], NaN where
-    it is unknown; copies: uint64[R, W], a bit for each copy that may have it. part_start, part_end:
-    the part of the record whose letters are needed.
+    record: its name; part: its letters around the sites; spelled: the alleles as the file has them,
+    R; letters: what takes the place of what each replaces; frequencies: float64[R], NaN where it is
+    unknown; copies: uint64[R, W], a bit for each copy that may have it.
     """
 
     record: str
-    line_numbers: list[int]
+    part: RecordPart
     sites: Sites
     alleles: Alleles
     spelled: list[bytes]
     letters: Texts
     frequencies: Floats
     copies: Words
-    part_start: int
-    part_end: int
 
     @property
     def is_reference(self) -> Bools:
@@ -175,20 +182,15 @@ class Block:
         flags[self.sites.first_row[:-1]] = True
         return flags
 
-    def part_of(self, letters: Letters) -> RecordPart:
-        """Return the part of the record that is needed, out of the record's letters."""
-        return RecordPart(self.part_start, letters[self.part_start : self.part_end])
-
     def names(self, rows: Longs) -> dict[int, str]:
         """Return the names of alleles, `chrom:pos:ref:alt`, by row."""
-        sites = self.alleles.site[rows]
-        positions = (self.sites.start[sites] + 1).tolist()
-        first_rows = self.sites.first_row[sites].tolist()
         names: dict[int, str] = {}
-        for row, first_row, position in zip(rows.tolist(), first_rows, positions, strict=True):
-            ref = text_of(self.spelled[first_row])
-            alt = text_of(self.spelled[row])
-            names[row] = f"{self.record}:{position}:{ref}:{alt}"
+        for row in rows.tolist():
+            site = self.alleles.site[row]
+            position = self.sites.start[site] + 1
+            ref = self.spelled[self.sites.first_row[site]]
+            alt = self.spelled[row]
+            names[row] = f"{self.record}:{position}:{text_of(ref)}:{text_of(alt)}"
         return names
 
 
@@ -218,61 +220,110 @@ def site_groups(sites: Iterable[Site], gap: int) -> Iterator[list[Site]]:
         yield group
 
 
-def block_of(group: list[Site], margin: int) -> Block:
-    """Return the Block of sites of one record.
+def part_around(group: list[Site], letters: Letters, margin: int) -> RecordPart:
+    """Return the part of a record with sites, and `margin` letters before and behind them.
 
-    margin: letters of the record that are needed before them and behind them.
+    letters: all of the record, where so many are left.
     """
-    # The alleles of all sites, and what each replaces.
+    start = max(group[0].record_start - margin, 0)
+    end = max(site.record_end for site in group) + margin
+    return RecordPart(start, letters[start:end])
+
+
+def check_reference(group: list[Site], part: RecordPart, label: str) -> None:
+    """Raise InputError where the genome has other letters than REF of a site.
+
+    part: of the sites' record; label: of the VCF.
+    """
+    refs = [site.alleles[0] for site in group]
+    bounds = bounds_of([len(ref) for ref in refs])
+    site_start = np.array([site.record_start for site in group])
+    genome_letters = part.gather(site_start, bounds)
+    genome_masks = encode_text(genome_letters)
+    ref_masks = encode_text(np.frombuffer(b"".join(refs), np.uint8))
+
+    # A genome may hide letters.
+    is_stated = (ref_masks > 0) & (genome_masks > 0)
+    wrong = np.flatnonzero(is_stated & (genome_masks != ref_masks))
+    if not len(wrong):
+        return
+    number = np.searchsorted(bounds, wrong[0], side="right") - 1
+    found = genome_letters[bounds[number] : bounds[number + 1]]
+    site = group[number]
+    raise InputError(
+        f"{label}: line {site.line_number:,}: REF of {site.record}:{site.record_start + 1:,} is "
+        f"{shown(text_of(refs[number]))}, and the genome has "
+        f"{shown(text_of(found.tobytes()).upper())} there; is the file of another assembly?"
+    )
+
+
+def block_of(group: list[Site], part: RecordPart) -> Block:
+    """Return the Block of sites of one record, which are in a part of it."""
+    # The alleles of all sites, what each replaces, and where.
     spelled: list[bytes] = []
     frequencies: list[float] = []
-    changes: list[Change] = []
     for site in group:
-        ref = site.alleles[0]
         spelled += site.alleles
         frequencies += site.frequencies
-        changes += [change_of(ref, allele) for allele in site.alleles]
+    changes = changes_of(group)
+    letters = [change.letters for change in changes]
     first_row = bounds_of([len(site.alleles) for site in group])
     site_start = np.array([site.record_start for site in group])
-    alleles = alleles_of(site_start, first_row, changes)
-    letters = [change.letters for change in changes]
+    alleles = alleles_of(changes, site_start, first_row)
+    sites = sites_of(alleles, site_start, first_row)
 
+    # The copies that may have each.
     copies = np.concatenate([site.copies for site in group])
-    sites = sites_of(site_start, first_row, alleles)
     allow_reference(sites, alleles, copies)
     return Block(
         record=group[0].record,
-        line_numbers=[site.line_number for site in group],
+        part=part,
         sites=sites,
         alleles=alleles,
         spelled=spelled,
         letters=Texts(bounds_of(alleles.size), np.frombuffer(b"".join(letters), np.uint8)),
         frequencies=np.array(frequencies),
         copies=copies,
-        part_start=max(group[0].record_start - margin, 0),
-        part_end=max(site.record_end for site in group) + margin,
     )
 
 
-def alleles_of(site_start: Longs, first_row: Longs, changes: list[Change]) -> Alleles:
-    """Return the Alleles of sites, which begin in the record at site_start, int64[S].
+def changes_of(group: list[Site]) -> list[Change]:
+    """Return the Change of each allele of sites, site after site."""
+    changes: list[Change] = []
+    for site in group:
+        ref = site.alleles[0]
+        changes += [change_of(ref, allele) for allele in site.alleles]
+    return changes
 
-    first_row: int64[S+1], the row of each site's reference, and R; changes: R.
+
+def alleles_of(changes: list[Change], site_start: Longs, first_row: Longs) -> Alleles:
+    """Return the Alleles of sites out of the R changes that they make.
+
+    site_start: int64[S], of the record; first_row: int64[S+1], the row of each site's reference,
+    and R.
     """
     start, end, letters = zip(*changes, strict=True)
-    numbers = np.arange(len(site_start))
-    site = np.repeat(numbers, np.diff(first_row))
+    allele_counts = np.diff(first_row)
+    site = np.repeat(np.arange(len(site_start)), allele_counts)
     ref_start = site_start[site]
-    size = np.array([len(each) for each in letters])
-    return Alleles(site, ref_start + np.array(start), ref_start + np.array(end), size)
+    return Alleles(
+        site=site,
+        start=ref_start + np.array(start),
+        end=ref_start + np.array(end),
+        size=np.array([len(each) for each in letters]),
+    )
 
 
-def sites_of(site_start: Longs, first_row: Longs, alleles: Alleles) -> Sites:
+def sites_of(alleles: Alleles, site_start: Longs, first_row: Longs) -> Sites:
     """Return the Sites of a block's Alleles; site_start, first_row: as `alleles_of` takes them."""
-    ends = np.maximum.reduceat(alleles.end, first_row[:-1])
-    start = np.append(site_start, FOREVER)
-    end = np.append(ends, FOREVER)
-    return Sites(start, end, np.maximum.accumulate(end), first_row)
+    site_end = np.maximum.reduceat(alleles.end, first_row[:-1])
+    end = np.append(site_end, FOREVER)
+    return Sites(
+        start=np.append(site_start, FOREVER),
+        end=end,
+        furthest_end=np.maximum.accumulate(end),
+        first_row=first_row,
+    )
 
 
 def allow_reference(sites: Sites, alleles: Alleles, copies: Words) -> None:
@@ -286,36 +337,18 @@ def allow_reference(sites: Sites, alleles: Alleles, copies: Words) -> None:
     row_count = len(alleles.site)
     reference_row = sites.first_row[alleles.site]
     is_alt = np.arange(row_count) > reference_row
-    # The first row of each site whose alleles may end in or behind the beginning of another.
-    first_site = np.searchsorted(sites.furthest_end, sites.start[:-1])
+
+    # From which row on alleles of earlier sites may end where a site begins, or behind.
+    site_start = sites.start[:-1]
+    first_site = np.searchsorted(sites.furthest_end, site_start)
     first_met = sites.first_row[first_site][alleles.site]
-    for row in np.flatnonzero(is_alt & (first_met < reference_row)).tolist():
+    meets_some = is_alt & (first_met < reference_row)
+
+    for row in np.flatnonzero(meets_some).tolist():
         met = np.arange(first_met[row], reference_row[row])
         met = met[is_alt[met]]
-        for other in met[alleles.overlap(row, met)].tolist():
+        overlapping = met[alleles.overlap(row, met)]
+        for other in overlapping.tolist():
             both = copies[row] & copies[other]
             copies[reference_row[row]] |= both
             copies[reference_row[other]] |= both
-
-
-def check_reference(block: Block, part: RecordPart, label: str) -> None:
-    """Raise InputError where the genome has other letters than REF of a site.
-
-    part: of the record; label: of the VCF.
-    """
-    refs = [block.spelled[row] for row in block.sites.first_row[:-1].tolist()]
-    bounds = bounds_of([len(ref) for ref in refs])
-    genome_letters = part.gather(block.sites.start[:-1], bounds)
-    genome_masks = encode_text(genome_letters)
-    ref_masks = encode_text(np.frombuffer(b"".join(refs), np.uint8))
-    # A genome may hide letters.
-    is_wrong = (genome_masks != ref_masks) & (genome_masks > 0) & (ref_masks > 0)
-    if not is_wrong.any():
-        return
-    site = int(np.searchsorted(bounds, np.argmax(is_wrong), side="right")) - 1
-    found = genome_letters[bounds[site] : bounds[site + 1]].tobytes()
-    raise InputError(
-        f"{label}: line {block.line_numbers[site]:,}: REF of {block.record}:"
-        f"{block.sites.start[site] + 1:,} is {shown(text_of(refs[site]))}, and the genome has "
-        f"{shown(text_of(found).upper())} there; is the file of another assembly?"
-    )

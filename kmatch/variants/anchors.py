@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bools, Bytes, Longs
+from kmatch.arrays import Bools, Bytes, Longs, Table
 from kmatch.engine.types import LETTERS
 from kmatch.results.batches import HitBatch
 from kmatch.sequences.alphabet import encode_text
@@ -55,8 +55,19 @@ class Candidates(NamedTuple):
 
     def take(self, is_taken: Bools) -> "Candidates":
         """Return some of the hits."""
-        hits = self.hits.picked(np.flatnonzero(is_taken))
-        return Candidates(hits, self.start[is_taken], self.end[is_taken])
+        rows = np.flatnonzero(is_taken)
+        return Candidates(
+            hits=self.hits.picked(rows),
+            start=self.start[rows],
+            end=self.end[rows],
+        )
+
+
+class Intervals(NamedTuple):
+    """Intervals of the record; start, end: int64[n]."""
+
+    start: Longs
+    end: Longs
 
 
 class LongAlleles(NamedTuple):
@@ -83,32 +94,30 @@ class AnchorFinder:
         self._extents = extents
         self._ends = ends
 
-    def find(
-        self, block: Block, part: RecordPart, reference: ReferenceDistances
-    ) -> tuple[Longs, ReferenceDistances]:
+    def find(self, block: Block, reference: ReferenceDistances) -> tuple[Longs, ReferenceDistances]:
         """Return the anchors of a block, int64[n], and the reference's distances.
 
-        part: of the record, with the letters of the block; reference: distances of the hits that
-        are reported. If these are minima, others are added where candidates are.
+        reference: distances of the hits that are reported. If these are minima, those of other ends
+        are added where candidates are.
         """
-        longest = self._extents.longest
-        long_alleles = long_alleles_of(block, longest)
-        superset = superset_of(block, part, long_alleles, longest)
-        hits = self._search.every_end(superset.letters, superset.bounds[[0, -1]], united=True)
-        candidates = candidates_of(hits, superset, self._ends, self._extents.spread)
+        extents = self._extents
+        long_alleles = long_alleles_of(block, extents.longest)
+        superset = superset_of(block, long_alleles, extents.longest)
+        one_record = superset.bounds[[0, -1]]
+        hits = self._search.every_end(superset.letters, one_record, united=True)
+        candidates = candidates_of(hits, superset, self._ends, extents.spread)
 
-        is_closer = candidates.hits.distance < reference.at(candidates.hits)
         # Of hits that differ in their PAM alone a text may have another one.
-        candidates = candidates.take(is_closer | self._extents.has_unequal_pams)
-        if self._extents.has_minima:
-            every_end = self._ends_near(candidates.hits, part)
+        if not extents.has_unequal_pams:
+            candidates = closer_candidates(candidates, reference)
+        if extents.has_minima:
+            every_end = self._ends_near(candidates.hits, block.part)
             reference = reference.with_hits([every_end])
-            is_closer = candidates.hits.distance < reference.at(candidates.hits)
-            candidates = candidates.take(is_closer)
+            candidates = closer_candidates(candidates, reference)
 
-        crowded_start, crowded_end = crowded_intervals(long_alleles)
-        start = np.append(candidates.start, crowded_start)
-        end = np.append(candidates.end, crowded_end)
+        crowds = crowds_of(long_alleles)
+        start = np.append(candidates.start, crowds.start)
+        end = np.append(candidates.end, crowds.end)
         return rows_within(block, start, end), reference
 
     def _ends_near(self, hits: HitBatch, part: RecordPart) -> HitBatch:
@@ -119,20 +128,28 @@ class AnchorFinder:
         stretches = merged(start, end, part)
         letters = part.gather(stretches.start, stretches.bounds)
         found = self._search.every_end(letters, stretches.bounds)
-        record_start = stretches.start[found.record]
-        return replace(found, start=found.start + record_start, end=found.end + record_start)
+        stretch_start = stretches.start[found.record]
+        return replace(
+            found,
+            start=found.start + stretch_start,
+            end=found.end + stretch_start,
+        )
 
 
 def long_alleles_of(block: Block, longest: int) -> LongAlleles:
     """Return the alleles of a block that are no single letters; longest: letters of a hit."""
-    alleles = block.alleles
     is_long = ~is_single(block) & ~block.is_reference
     rows = np.flatnonzero(is_long)
-    site = alleles.site[rows]
-    site_start = block.sites.start[site]
+    site = block.alleles.site[rows]
+    start = block.sites.start[site] - longest
     furthest_end = block.sites.furthest_end[site]
-    is_near = site_start[1:] - longest < furthest_end[:-1]
-    return LongAlleles(rows, site_start - longest, furthest_end + longest, is_near)
+    is_near = start[1:] < furthest_end[:-1]
+    return LongAlleles(
+        rows=rows,
+        start=start,
+        end=furthest_end + longest,
+        is_near=is_near,
+    )
 
 
 def is_single(block: Block) -> Bools:
@@ -143,29 +160,17 @@ def is_single(block: Block) -> Bools:
     return is_one_letter & replaces_one
 
 
-def superset_of(
-    block: Block, part: RecordPart, long_alleles: LongAlleles, longest: int
-) -> Superset:
-    """Return the superset of a block, whose letters are in a part of the record.
-
-    longest: letters of a hit.
-    """
+def superset_of(block: Block, long_alleles: LongAlleles, longest: int) -> Superset:
+    """Return the superset of a block; longest: letters of a hit."""
     # The record around single letters.
-    part = united(block, part)
+    part = united_part(block)
     start = block.alleles.start[is_single(block)]
     stretches = merged(start - longest, start + longest, part)
     letters = part.gather(stretches.start, stretches.bounds)
 
-    # Windows of other alleles, alone and with the next one.
-    first = long_alleles.rows[:-1]
-    second = long_alleles.rows[1:]
-    is_pair = long_alleles.is_near & ~block.alleles.overlap(first, second)
-    alone = np.full(len(long_alleles.rows), NONE)
-    anchors = np.append(long_alleles.rows, first[is_pair])
-    beside = np.append(alone, second[is_pair])
-    haplotypes = np.stack([anchors, beside], axis=1)
+    # Windows of other alleles.
+    haplotypes = alone_and_in_twos(block, long_alleles)
     windows = Windows(block, sources_of(block, part), haplotypes, longest - 1)
-
     window_bounds = stretches.bounds[-1] + windows.bounds
     return Superset(
         letters=np.append(letters, windows.letters),
@@ -174,18 +179,31 @@ def superset_of(
     )
 
 
-def united(block: Block, part: RecordPart) -> RecordPart:
-    """Return a part of the record, whose letters stand for those of alleles too.
+def alone_and_in_twos(block: Block, long_alleles: LongAlleles) -> Table:
+    """Return a haplotype for each allele, and one for it and the next one that is near."""
+    rows = long_alleles.rows
+    alone = np.full(len(rows), NONE)
+    first = rows[:-1]
+    second = rows[1:]
+    overlaps = block.alleles.overlap(first, second)
+    is_pair = long_alleles.is_near & ~overlaps
+    anchors = np.append(rows, first[is_pair])
+    beside = np.append(alone, second[is_pair])
+    return np.stack([anchors, beside], axis=1)
 
-    Letters of single-letter alleles are added, of all others none.
-    """
+
+def united_part(block: Block) -> RecordPart:
+    """Return a block's part of the record, whose letters stand for single-letter alleles too."""
+    part = block.part
     rows = np.flatnonzero(is_single(block))
-    allele_letters = block.letters.letters[block.letters.bounds[rows]]
     offset = block.alleles.start[rows] - part.record_start
+    allele_bounds, allele_letters = block.letters
+    allele_masks = encode_text(allele_letters[allele_bounds[rows]])
+
     masks = np.zeros(len(part.letters), np.uint8)
-    np.bitwise_or.at(masks, offset, encode_text(allele_letters))
+    masks[offset] = encode_text(part.letters[offset])
+    np.bitwise_or.at(masks, offset, allele_masks)
     letters = part.letters.copy()
-    masks[offset] |= encode_text(letters[offset])
     letters[offset] = LETTERS[masks[offset]]
     return RecordPart(part.record_start, letters)
 
@@ -196,9 +214,10 @@ def candidates_of(hits: HitBatch, superset: Superset, ends: PatternEnds, spread:
     spread: letters between hits that end in one place. A hit across the borders of texts is taken
     for the part of it that is beside its pattern end, which does no harm.
     """
-    text = np.searchsorted(superset.bounds, ends.positions(hits), side="right") - 1
-    text_start = superset.bounds[text]
-    text_end = superset.bounds[text + 1]
+    position = ends.positions(hits)
+    next_text = np.searchsorted(superset.bounds, position, side="right")
+    text_start = superset.bounds[next_text - 1]
+    text_end = superset.bounds[next_text]
     lifted = superset.segments.lift(
         np.clip(hits.start, text_start, text_end),
         np.clip(hits.end, text_start, text_end),
@@ -211,17 +230,25 @@ def candidates_of(hits: HitBatch, superset: Superset, ends: PatternEnds, spread:
     return Candidates(hits, widened.exact_start, widened.exact_end)
 
 
-def crowded_intervals(long_alleles: LongAlleles) -> tuple[Longs, Longs]:
-    """Return intervals of the record in which a hit may have three long alleles or more.
+def closer_candidates(candidates: Candidates, reference: ReferenceDistances) -> Candidates:
+    """Return the candidates that are closer than the reference's hits at their pattern ends."""
+    reference_distance = reference.at(candidates.hits)
+    return candidates.take(candidates.hits.distance < reference_distance)
 
-    They begin and end at int64[n] each.
 
-        ──[ 1 ]──[ 2 ]──────[ 3 ]─────         1 is near 2, and 2 is near 3
-        └──────────────────────────────┘       from a hit over 1 to a hit over 3
+def crowds_of(long_alleles: LongAlleles) -> Intervals:
+    """Return where a hit may have three long alleles or more.
+
+    Of these the second is near the first, and the third near the second.
+
+        ────[ 1 ]──[ 2 ]────[ 3 ]────
+        └───────────────────────────┘       from a hit over 1 to a hit over 3
     """
     is_near = long_alleles.is_near
-    first = np.flatnonzero(is_near[:-1] & is_near[1:])
-    return long_alleles.start[first], long_alleles.end[first + 2]
+    are_three_near = is_near[:-1] & is_near[1:]
+    first = np.flatnonzero(are_three_near)
+    third = first + 2
+    return Intervals(long_alleles.start[first], long_alleles.end[third])
 
 
 def rows_within(block: Block, start: Longs, end: Longs) -> Longs:
@@ -234,6 +261,8 @@ def rows_within(block: Block, start: Longs, end: Longs) -> Longs:
     count = len(sites.start)
     first_site = np.searchsorted(sites.furthest_end, start)
     stop_site = np.searchsorted(sites.start, end, side="right")
-    change = np.bincount(first_site, minlength=count) - np.bincount(stop_site, minlength=count)
-    is_within = np.cumsum(change) > 0
-    return np.flatnonzero(is_within[block.alleles.site] & ~block.is_reference)
+    begun = np.bincount(first_site, minlength=count)
+    ended = np.bincount(stop_site, minlength=count)
+    is_site_within = np.cumsum(begun - ended) > 0
+    is_within = is_site_within[block.alleles.site]
+    return np.flatnonzero(is_within & ~block.is_reference)

@@ -48,8 +48,8 @@ class GenotypeReader:
         if chosen != samples:
             self._columns = [samples.index(name) for name in chosen]
         copy_count = max(COPIES * len(chosen), 1)
-        every_flag = np.ones((1, copy_count), np.uint8)
-        self.every_copy = packed_copies(every_flag)[0]
+        flags = np.ones((1, copy_count), np.uint8)
+        self.every_copy = packed_copies(flags)[0]
 
     def read(self, cells: list[bytes], allele_count: int) -> AlleleCopies:
         """Return the AlleleCopies of a line.
@@ -65,7 +65,9 @@ class GenotypeReader:
             found = self._read_phased(text)
             if found is not None:
                 return found
-        return self._read_words(format_cell, text, allele_count)
+        words = self._split(format_cell, text)
+        has_phase_set = b":PS" in format_cell
+        return self._read_words(words, has_phase_set, allele_count)
 
     def _unknown(self, allele_count: int) -> AlleleCopies:
         """Return the AlleleCopies of a line without genotypes."""
@@ -99,17 +101,17 @@ class GenotypeReader:
         copies = np.concatenate([first_copies, second_copies])
         return AlleleCopies(copies, [first_count, second_count])
 
-    def _read_words(self, format_cell: bytes, text: bytes, allele_count: int) -> AlleleCopies:
-        """Return the AlleleCopies of a line with genotypes of any kind."""
-        words = self._split(format_cell, text)
-
+    def _read_words(
+        self, words: list[bytes], has_phase_set: bool, allele_count: int
+    ) -> AlleleCopies:
+        """Return the AlleleCopies of a line with genotypes of any kind, a word a sample."""
         # Few genotypes differ: each is taken apart once.
         word_counts = Counter(words)
         numbers = {word: number for number, word in enumerate(word_counts)}
         may_have = np.zeros((allele_count, len(numbers), COPIES), np.uint8)
         counts = [0] * allele_count
         for word, number in numbers.items():
-            genotype = genotype_of(word, b":PS" in format_cell)
+            genotype = genotype_of(word, has_phase_set)
             if genotype.greatest >= allele_count:
                 raise InputError(
                     f"a genotype has allele {genotype.greatest}, and ALT has {allele_count - 1}"
@@ -175,11 +177,16 @@ def genotype_of(word: bytes, has_phase_set: bool) -> Genotype:
         called.append(int(part))
     first = alleles[:1]
     second = alleles[1:] or [REFERENCE]
-    has_many = len(alleles) > COPIES
-    if b"/" in word or has_phase_set or has_many:
+    has_more = len(alleles) > COPIES
+    if b"/" in word or has_phase_set or has_more:
         first = alleles
         second = alleles
-    return Genotype(first, second, called, max(alleles))
+    return Genotype(
+        first=first,
+        second=second,
+        called=called,
+        greatest=max(alleles),
+    )
 
 
 def packed_copies(flags: Bytes) -> Words:

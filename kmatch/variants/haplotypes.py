@@ -18,7 +18,7 @@ Of these there are the ones that some copy may have, by its genotypes.
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,17 +27,17 @@ from kmatch.variants.alleles import NONE, Block
 
 TOGETHER = 1 << 13  # anchors whose haplotypes are made together
 LARGE = 1 << 22  # bytes of copies that are looked at together
-EVERY_COPY = ~np.uint64(0)
+NO_COPY = np.uint64(0)  # words of copies
+EVERY_COPY = ~NO_COPY
 
 
 class Growing(NamedTuple):
     """Haplotypes that are being made, n rows.
 
     rows: int64[n, D], so far; next_site: int64[n], the one whose allele is taken next; start, end:
-    int64[n], of the record, what its window shows, with as many letters as its alleles delete;
-    copies: uint64[n, W], which may have all of its alleles, and the reference where it has none;
-    spent: uint64[n, W], where haplotypes are restricted, the copies that have had their one free
-    allele, otherwise uint64[n, 0].
+    int64[n], the part of the record that their windows may show; copies: uint64[n, W], which may
+    have these alleles, and the reference at the other sites so far; spent: uint64[n, W], the copies
+    that have had their one free allele, where haplotypes are restricted, otherwise uint64[n, 0].
     """
 
     rows: Table
@@ -47,16 +47,27 @@ class Growing(NamedTuple):
     copies: Words
     spent: Words
 
+    @property
+    def anchors(self) -> Longs:
+        """The row of the anchor of each, int64[n]."""
+        return self.rows[:, 0]
+
     def take(self, rows: Longs | Bools | slice) -> "Growing":
         """Return some of the haplotypes."""
-        columns: Any = [column[rows] for column in self]
-        return Growing(*columns)
+        return Growing(
+            rows=self.rows[rows],
+            next_site=self.next_site[rows],
+            start=self.start[rows],
+            end=self.end[rows],
+            copies=self.copies[rows],
+            spent=self.spent[rows],
+        )
 
     @property
     def is_large(self) -> bool:
         """Whether they are too many to be looked at together."""
         byte_count = self.copies.nbytes + self.spent.nbytes
-        return len(self.rows) > 1 and byte_count > LARGE
+        return byte_count > LARGE and len(self.rows) > 1
 
     def halves(self) -> list["Growing"]:
         """Return the haplotypes in two parts."""
@@ -85,8 +96,9 @@ class Haplotypes:
     """The haplotypes around anchors of a block.
 
     flank: letters of a window on either side of its anchor; has_before: whether alleles before the
-    anchor matter; most: haplotypes of an anchor, beyond which it is dense. An anchor that is dense
-    is taken alone and with each other allele that a copy may be without.
+    anchor matter; most: haplotypes of an anchor, beyond which it is dense. Around an anchor that is
+    dense haplotypes are restricted: of the alleles that a copy may be without, its free ones, they
+    have one at the most.
 
     is_dense: bool[R], which anchors have been found to be dense so far.
     """
@@ -108,20 +120,24 @@ class Haplotypes:
         """
         for first in range(0, len(anchors), TOGETHER):
             together = anchors[first : first + TOGETHER]
-            parts: list[Table] = []
-            for part in list(self._grown(together)):
-                is_dense = self.is_dense[part[:, 0]]
-                parts.append(part[~is_dense])
+            grown = list(self._grown(together))
+            tables: list[Table] = []
+            for table in grown:
+                is_dense = self.is_dense[table[:, 0]]
+                tables.append(table[~is_dense])
             dense_anchors = together[self.is_dense[together]]
-            parts += self._grown(dense_anchors, is_restricted=True)
-            yield one_below_another(parts)
+            tables += self._grown(dense_anchors, is_restricted=True)
+            yield one_below_another(tables)
 
     def _grown(self, anchors: Longs, is_restricted: bool = False) -> Iterator[Table]:
         """Yield the haplotypes around anchors, int64[n, D].
 
-        Each goes on at one site after another, down from its anchor's and then up from it.
-        is_restricted: whether a copy has one at a time of its free alleles, which it may be
-        without. Otherwise anchors of too many haplotypes are given up, and noted as dense.
+        Each branches at one site after another. Where haplotypes are not restricted, anchors that
+        have too many are given up, and noted as dense.
+
+            start                  anchor           end      what a window may show
+              |   2       1          ║       3       |
+            ──|──site────site───────site────site─────|──     the order of sites
         """
         waiting = [self._begun(anchors, is_restricted)]
         while waiting:
@@ -134,7 +150,7 @@ class Haplotypes:
             yield growing.rows[~is_open]
             if not is_restricted:
                 self._note_dense(growing)
-                is_open &= ~self.is_dense[growing.rows[:, 0]]
+                is_open &= ~self.is_dense[growing.anchors]
             if is_open.any():
                 growing = growing.take(is_open)
                 waiting.append(self._branched(growing))
@@ -156,31 +172,32 @@ class Haplotypes:
 
     def _is_below(self, growing: Growing) -> Bools:
         """Return which haplotypes go down from their anchors, bool[n]."""
-        anchor_site = self._alleles.site[growing.rows[:, 0]]
+        anchor_site = self._alleles.site[growing.anchors]
         return growing.next_site < anchor_site
 
     def _turned(self, growing: Growing) -> Growing:
         """Return haplotypes, which go up from their anchors once nothing below is shown."""
-        anchor_site = self._alleles.site[growing.rows[:, 0]]
+        anchor_site = self._alleles.site[growing.anchors]
         next_site = growing.next_site
-        shows_none = self._sites.furthest_end[next_site] <= growing.start
-        is_last = shows_none | (next_site < 0)
-        turns = self._is_below(growing) & is_last
-        next_site = np.where(turns, anchor_site + 1, next_site)
+        furthest_end = self._sites.furthest_end[next_site]
+        is_done = (furthest_end <= growing.start) | (next_site < 0)
+        is_turned = self._is_below(growing) & is_done
+        next_site = np.where(is_turned, anchor_site + 1, next_site)
         return growing._replace(next_site=next_site)
 
     def _is_open(self, growing: Growing) -> Bools:
         """Return which haplotypes have a next site that their windows may show, bool[n]."""
         site_start = self._sites.start[growing.next_site]
-        return self._is_below(growing) | (site_start < growing.end)
+        is_shown = site_start < growing.end
+        return self._is_below(growing) | is_shown
 
     def _note_dense(self, growing: Growing) -> None:
         """Take note of the anchors that have more haplotypes than allowed."""
-        anchors = growing.rows[:, 0]
-        lowest = int(anchors.min())
+        anchors = growing.anchors
+        lowest = anchors.min()
         counts = np.bincount(anchors - lowest)
-        dense = lowest + np.flatnonzero(counts > self._most)
-        self.is_dense[dense] = True
+        too_many = np.flatnonzero(counts > self._most)
+        self.is_dense[lowest + too_many] = True
 
     def _branched(self, growing: Growing) -> Growing:
         """Return haplotypes with each allele that they may have at their next sites."""
@@ -189,18 +206,18 @@ class Haplotypes:
         branched = growing.take(choices.parent)
 
         # What is shown grows by what an allele deletes, on its side of the anchor.
-        is_allele = choices.taken != NONE
-        deleted = np.where(is_allele, self._deleted[choices.row], 0)
+        deleted = self._deleted[choices.row]
         branched = branched._replace(
             next_site=branched.next_site + np.where(is_below, -1, 1),
             start=branched.start - np.where(is_below, deleted, 0),
             end=branched.end + np.where(is_below, 0, deleted),
         )
 
+        # What no copy may have is left out.
         branched = self._with_copies(branched, choices)
         fits = branched.copies.any(axis=1)
         fits &= ~self._overlaps(branched.rows, choices.taken)
-        if is_allele.any():
+        if (choices.taken != NONE).any():
             rows = np.column_stack([branched.rows, choices.taken])
             branched = branched._replace(rows=rows)
         return branched.take(fits)
@@ -211,15 +228,22 @@ class Haplotypes:
         Where the window does not show a site the reference stands for all.
         """
         next_site = growing.next_site
-        is_shown = self._sites.end[next_site] > growing.start
-        is_shown |= ~self._is_below(growing)
+        site_end = self._sites.end[next_site]
+        is_above = ~self._is_below(growing)
+        is_shown = is_above | (site_end > growing.start)
         first_row = self._sites.first_row[next_site]
-        stop_row = self._sites.first_row[next_site + 1]
-        stop_row = np.where(is_shown, stop_row, first_row + 1)
+        next_row = self._sites.first_row[next_site + 1]
+        stop_row = np.where(is_shown, next_row, first_row + 1)
         parent, row = range_join(first_row, stop_row)
         reference_row = first_row[parent]
-        taken = np.where(row > reference_row, row, NONE)
-        return Choices(parent, row, taken, reference_row, is_shown[parent])
+        is_allele = row > reference_row
+        return Choices(
+            parent=parent,
+            row=row,
+            taken=np.where(is_allele, row, NONE),
+            reference_row=reference_row,
+            is_shown=is_shown[parent],
+        )
 
     def _with_copies(self, branched: Growing, choices: Choices) -> Growing:
         """Return haplotypes with the copies alone that may have what they choose, too."""
@@ -231,7 +255,7 @@ class Haplotypes:
         if spent.shape[1]:
             # A copy has one free allele at the most.
             free = self._copies[choices.reference_row]
-            free[choices.taken == NONE] = 0
+            free[choices.taken == NONE] = NO_COPY
             copies &= ~(free & spent)
             spent = spent | (free & copies)
         return branched._replace(copies=copies, spent=spent)
@@ -279,14 +303,15 @@ def carriers(block: Block, rows: Table, start: Longs, end: Longs) -> Words:
         copies[has_allele] &= block.copies[column[has_allele]]
 
     # Sites between the positions, the first one of all rows, then the second one, and so on.
-    allele_sites = np.where(rows != NONE, block.alleles.site[rows], NONE)
+    allele_sites = block.alleles.site[rows]
+    allele_sites[rows == NONE] = NONE
     site = np.searchsorted(sites.furthest_end, start, side="right")
     stop_site = np.searchsorted(sites.start, end)
     while (is_between := site < stop_site).any():
         has_allele = (allele_sites == site[:, None]).any(axis=1)
         numbers = np.flatnonzero(is_between & ~has_allele)
-        between = copies_without(block, site[numbers], start[numbers], end[numbers])
-        copies[numbers] &= between
+        may_have = copies_without(block, site[numbers], start[numbers], end[numbers])
+        copies[numbers] &= may_have
         site += 1
     return copies
 
@@ -298,13 +323,15 @@ def copies_without(block: Block, site: Longs, start: Longs, end: Longs) -> Words
     """
     alleles = block.alleles
     first_row = block.sites.first_row[site]
-    last_row = block.sites.first_row[site + 1] - 1
+    next_row = block.sites.first_row[site + 1]
+    last_row = next_row - 1
+    alt_count = last_row - first_row
     copies = block.copies[first_row]
-    most_alts = int((last_row - first_row).max(initial=0))
-    for number in range(1, most_alts + 1):
+    for number in range(1, alt_count.max(initial=0) + 1):
         row = np.minimum(first_row + number, last_row)
-        is_elsewhere = (alleles.start[row] >= end) | (alleles.end[row] <= start)
+        begins_before = alleles.start[row] < end
+        ends_behind = alleles.end[row] > start
         may_have = block.copies[row]
-        may_have[~is_elsewhere] = 0
+        may_have[begins_before & ends_behind] = NO_COPY
         copies |= may_have
     return copies

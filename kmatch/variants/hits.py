@@ -37,6 +37,16 @@ class Extents(NamedTuple):
     has_minima: bool
     has_unequal_pams: bool
 
+    @property
+    def block_gap(self) -> int:
+        """Letters that are at least between blocks, so that no hit and no window has two."""
+        return self.flank + 2 + self.spread
+
+    @property
+    def block_margin(self) -> int:
+        """Letters around the sites of a block that its windows and the hits near it may have."""
+        return self.flank + 2 * self.longest
+
 
 def extents_of(query: Query) -> Extents:
     """Return the Extents of the hits of a Query."""

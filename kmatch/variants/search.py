@@ -26,9 +26,9 @@ from kmatch.sequences.records import Record
 from kmatch.variants.alleles import (
     NONE,
     Block,
-    RecordPart,
     block_of,
     check_reference,
+    part_around,
     site_groups,
 )
 from kmatch.variants.anchors import AnchorFinder
@@ -54,15 +54,13 @@ from kmatch.variants.windows import Windows, sources_of
 
 
 class PlacedBlock(NamedTuple):
-    """A Block and where it is.
+    """A Block, the number of its record in the genome, and the names of samples.
 
-    record_number: of its record in the genome; part: the letters of the record that it needs;
-    samples: the names of all, each behind a comma.
+    samples: of all in the VCF that are chosen, each behind a comma.
     """
 
     block: Block
     record_number: int
-    part: RecordPart
     samples: Names
 
 
@@ -103,7 +101,7 @@ class VariantSearch(Search[HitBatch]):
             dense_groups = DenseGroups(handle)
             for placed in self._blocks():
                 # What blocks have between them is theirs alone, and no hit goes over it.
-                part_start = placed.block.part_start
+                part_start = placed.block.part.record_start
                 yield from self._reference.before(placed.record_number, part_start)
                 yield self._hits_in(placed, dense_groups)
             yield from self._reference.rest()
@@ -113,25 +111,23 @@ class VariantSearch(Search[HitBatch]):
         """Yield the blocks of the VCF, in the genome's order."""
         genome = self.genomes.genome(0)
         records = RecordsInTurn(genome)
-        extents = self._extents
-        gap = extents.flank + 2 + extents.spread
-        margin = extents.flank + 2 * extents.longest
+        margin = self._extents.block_margin
         with open_source(self._given.vcf) as source:
             lengths = dict(zip(genome.names, genome.lengths.tolist(), strict=True))
             reader = VariantReader(source, self._given, lengths)
             samples = Names(f",{name}" for name in reader.samples)
-            for sites in site_groups(reader.sites(), gap):
-                block = block_of(sites, margin)
-                if self.regions and block.record not in self.regions:
+            for sites in site_groups(reader.sites(), self._extents.block_gap):
+                name = sites[0].record
+                if self.regions and name not in self.regions:
                     continue
-                if not records.go_to(block.record):
+                if not records.go_to(name):
                     raise InputError(
-                        f"{source.label}: line {block.line_numbers[0]:,}: '{block.record}' "
-                        "comes before others in the genome; sort both in one order"
+                        f"{source.label}: line {sites[0].line_number:,}: '{name}' comes before "
+                        "others in the genome; sort both in one order"
                     )
-                part = block.part_of(records.record.letters)
-                check_reference(block, part, source.label)
-                yield PlacedBlock(block, records.number, part, samples)
+                part = part_around(sites, records.record.letters, margin)
+                check_reference(sites, part, source.label)
+                yield PlacedBlock(block_of(sites, part), records.number, samples)
             reader.warn_of_left_out()
 
     def _hits_in(self, placed: PlacedBlock, dense_groups: "DenseGroups") -> HitBatch:
@@ -142,11 +138,11 @@ class VariantSearch(Search[HitBatch]):
         of_reference = list(self._reference.before(placed.record_number, end))
         distances = no_distances(self._ends, extents.greatest_distance)
         distances = distances.with_hits(of_reference)
-        anchors, distances = self._anchors.find(block, placed.part, distances)
+        anchors, distances = self._anchors.find(block, distances)
 
         most = self._given.max_haplotypes + COPIES * len(placed.samples.words)
         haplotypes = Haplotypes(block, extents.flank, extents.has_gaps, most)
-        sources = sources_of(block, placed.part)
+        sources = sources_of(block, block.part)
         of_haplotypes: list[HitBatch] = []
         for table in haplotypes.around(anchors):
             windows = Windows(block, sources, table, extents.flank)

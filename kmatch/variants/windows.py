@@ -1,14 +1,16 @@
 """Windows: the letters of haplotypes around their anchors, and what these stand for in the record.
 
-    position    0 1 2 3 4 5 6 7 8 9 10 11
-    record      A C G T A C G T T T G  A …
-    haplotype               └A┘       ↑TT       GT becomes A, the anchor; TT comes in before 11
+    window          C G T A C   A   T T G T T       flank 5: letters on either side of the anchor
+                    | | | | |  ┌┴┐  | | |  ^
+    record        A C G T A C  G T  T T G   A …     GT becomes A, the anchor; TT is inserted
+    position      0 1 2 3 4 5  6 7  8 9 10  11
 
-    window        C G T A C  A  T T G  TT       flank 5: letters on either side of the anchor
-    segments      record     A  record TT       by turns; the last one, of the record, has no letter
-    start, end    1, 6     6, 8  8, 11  11, 11  what they stand for
+    a hit                  [C   A   T]              is lifted to 5, 9
+    another one                         [G T]       to 10, 11
 
-Windows lie side by side in one text, which is searched as so many records.
+Its segments are of the record and of alleles by turns: CGTAC, A, TTG, TT and one without letters.
+They stand for 1–6, 6–8, 8–11, 11–11 and 11–11. Windows lie side by side in one text, which is
+searched as so many records.
 """
 
 from typing import NamedTuple
@@ -38,7 +40,12 @@ class Lifted(NamedTuple):
 
     def take(self, rows: Longs) -> "Lifted":
         """Return some of the hits."""
-        return Lifted(*(column[rows] for column in self))
+        return Lifted(
+            start=self.start[rows],
+            end=self.end[rows],
+            exact_start=self.exact_start[rows],
+            exact_end=self.exact_end[rows],
+        )
 
 
 class Segments(NamedTuple):
@@ -64,12 +71,13 @@ class Segments(NamedTuple):
 
     def _stand_for(self, text_position: Longs) -> tuple[Longs, Longs]:
         """Return the interval of the record that letters stand for, int64[n] each."""
-        segment = np.searchsorted(self.bounds, text_position, side="right") - 1
+        stop = np.searchsorted(self.bounds, text_position, side="right")
+        segment = stop - 1
         text_start = self.bounds[segment]
-        size = self.bounds[segment + 1] - text_start
+        text_end = self.bounds[stop]
         start = self.start[segment]
         end = self.end[segment]
-        is_by_letter = size == end - start
+        is_by_letter = text_end - text_start == end - start
         letter = start + (text_position - text_start)
         start = np.where(is_by_letter, letter, start)
         end = np.where(is_by_letter, letter + 1, end)
@@ -79,9 +87,9 @@ class Segments(NamedTuple):
         """Return these segments, and others behind them."""
         other_bounds = self.bounds[-1] + other.bounds
         return Segments(
-            np.append(self.bounds, other_bounds[1:]),
-            np.append(self.start, other.start),
-            np.append(self.end, other.end),
+            bounds=np.append(self.bounds, other_bounds[1:]),
+            start=np.append(self.start, other.start),
+            end=np.append(self.end, other.end),
         )
 
 
@@ -100,9 +108,13 @@ class Sources(NamedTuple):
 
 def sources_of(block: Block, part: RecordPart) -> Sources:
     """Return the letters of a block's windows; part: of the record, with all of them."""
-    letters = np.append(part.letters, block.letters.letters)
-    allele_starts = len(part.letters) + block.letters.bounds[:-1]
-    return Sources(part.record_start, part.record_end, letters, allele_starts)
+    allele_bounds, allele_letters = block.letters
+    return Sources(
+        record_start=part.record_start,
+        record_end=part.record_end,
+        letters=np.append(part.letters, allele_letters),
+        allele_starts=allele_bounds[:-1] + len(part.letters),
+    )
 
 
 class Pieces(NamedTuple):
@@ -116,6 +128,40 @@ class Pieces(NamedTuple):
     size: Table
     start: Table
     end: Table
+
+    def flat(self) -> "Pieces":
+        """Return the pieces in columns int64[n·P], window after window."""
+        return Pieces(
+            source=self.source.reshape(-1),
+            size=self.size.reshape(-1),
+            start=self.start.reshape(-1),
+            end=self.end.reshape(-1),
+        )
+
+
+def record_pieces(alleles: Alleles, start: Longs, end: Longs, sources: Sources) -> Pieces:
+    """Return the pieces of the record between the alleles of windows, D + 1 a window.
+
+    alleles: of each window in order, [n, D]; start, end: int64[n], of the windows in the record.
+    """
+    piece_start = np.column_stack([start, alleles.end])
+    piece_end = np.column_stack([alleles.start, end])
+    return Pieces(
+        source=piece_start - sources.record_start,
+        size=piece_end - piece_start,
+        start=piece_start,
+        end=piece_end,
+    )
+
+
+def allele_pieces(alleles: Alleles, rows: Table, sources: Sources) -> Pieces:
+    """Return the alleles of windows, D a window, as pieces; alleles, rows: of each, [n, D]."""
+    return Pieces(
+        source=sources.allele_starts[rows],
+        size=alleles.size,
+        start=alleles.start,
+        end=alleles.end,
+    )
 
 
 def by_turns(of_record: Pieces, of_alleles: Pieces) -> Pieces:
@@ -147,28 +193,24 @@ class Windows:
         self.rows = along_record(block.alleles, haplotypes)
         alleles = padded(block.alleles, self.rows)
         is_anchor = self.rows == self.anchors[:, None]
+
+        # Pieces of the record and alleles by turns, 2·D + 1 a window, and their letters.
         start, end = window_ends(alleles, is_anchor, flank, sources)
-
-        # Pieces of the record and alleles by turns, 2·D + 1 a window.
-        record_start = np.column_stack([start, alleles.end])
-        record_end = np.column_stack([alleles.start, end])
-        record_size = record_end - record_start
-        record_source = record_start - sources.record_start
-        allele_source = sources.allele_starts[self.rows]
-        of_record = Pieces(record_source, record_size, record_start, record_end)
-        of_alleles = Pieces(allele_source, alleles.size, alleles.start, alleles.end)
-        pieces = by_turns(of_record, of_alleles)
-
-        # Their letters side by side.
-        bounds = bounds_of(pieces.size)
-        self.letters = gather(sources.letters, pieces.source.reshape(-1), bounds)
-        self.segments = Segments(bounds, pieces.start.reshape(-1), pieces.end.reshape(-1))
-        self.bounds = bounds[:: pieces.size.shape[1]]
+        pieces = by_turns(
+            record_pieces(alleles, start, end, sources),
+            allele_pieces(alleles, self.rows, sources),
+        )
+        flat = pieces.flat()
+        bounds = bounds_of(flat.size)
+        self.segments = Segments(bounds, flat.start, flat.end)
+        self.letters = gather(sources.letters, flat.source, bounds)
+        piece_start = bounds[:-1].reshape(pieces.size.shape)
+        piece_count = pieces.size.shape[1]
+        self.bounds = bounds[::piece_count]
 
         # Where alleles are in their windows.
-        text_start = bounds[:-1].reshape(pieces.size.shape)
-        window_position = text_start - self.bounds[:-1, None]
-        self._allele_start = window_position[:, 1::2]
+        window_start = piece_start[:, :1]
+        self._allele_start = piece_start[:, 1::2] - window_start
         self._allele_end = self._allele_start + alleles.size
         self.anchor_starts = self._allele_start[is_anchor]
 
@@ -178,7 +220,9 @@ class Windows:
         window, start, end: int64[n], the number of the window of each, and where it is there.
         """
         window_start = self.bounds[window]
-        return self.segments.lift(window_start + start, window_start + end)
+        text_start = window_start + start
+        text_end = window_start + end
+        return self.segments.lift(text_start, text_end)
 
     def alleles_under(self, window: Longs, start: Longs, end: Longs) -> Table:
         """Return the alleles that hits overlap, int64[n, D], NONE in place of others.
@@ -188,15 +232,21 @@ class Windows:
         """
         begins_before = self._allele_start[window] < end[:, None]
         ends_behind = self._allele_end[window] > start[:, None]
-        return np.where(begins_before & ends_behind, self.rows[window], NONE)
+        is_under = begins_before & ends_behind
+        rows = self.rows[window]
+        rows[~is_under] = NONE
+        return rows
 
 
 def along_record(alleles: Alleles, haplotypes: Table) -> Table:
     """Return the alleles of haplotypes, int64[n, D], in their order in the record, NONE behind."""
     # An insertion comes before what is replaced where it comes in.
-    place = 2 * alleles.start + (alleles.start < alleles.end)
-    place = np.where(haplotypes == NONE, FOREVER, place[haplotypes])
-    order = np.argsort(place, axis=1)
+    replaces_some = alleles.start < alleles.end
+    place = 2 * alleles.start
+    place[replaces_some] += 1
+    places = place[haplotypes]
+    places[haplotypes == NONE] = FOREVER
+    order = np.argsort(places, axis=1)
     return np.take_along_axis(haplotypes, order, axis=1)
 
 
@@ -205,13 +255,13 @@ def padded(alleles: Alleles, rows: Table) -> Alleles:
 
     rows: int64[n, D], in order. What changes nothing is where the last allele ends.
     """
+    site, start, end, size = alleles.take(rows)
     is_none = rows == NONE
-    taken = alleles.take(rows)
-    end = np.where(is_none, 0, taken.end)
+    end[is_none] = 0
     end = np.maximum.accumulate(end, axis=1)
-    start = np.where(is_none, end, taken.start)
-    size = np.where(is_none, 0, taken.size)
-    return Alleles(taken.site, start, end, size)
+    start[is_none] = end[is_none]
+    size[is_none] = 0
+    return Alleles(site, start, end, size)
 
 
 def window_ends(
@@ -227,13 +277,15 @@ def window_ends(
     """
     growth = alleles.growth
     growth_through = np.cumsum(growth, axis=1)
-    growth_before = (growth_through - growth)[is_anchor]
-    growth_behind = growth_through[:, -1] - growth_through[is_anchor]
-    start = alleles.start[is_anchor] - flank + growth_before
-    end = alleles.end[is_anchor] + flank - growth_behind
+    growth_before = growth_through - growth
+    growth_behind = growth_through[:, -1:] - growth_through
+    start = alleles.start - flank + growth_before
+    end = alleles.end + flank - growth_behind
     # All alleles are shown, and no more than there is.
-    start = np.clip(start, sources.record_start, alleles.start[:, 0])
-    end = np.clip(end, alleles.end[:, -1], sources.record_end)
+    first_start = alleles.start[:, 0]
+    last_end = alleles.end[:, -1]
+    start = np.clip(start[is_anchor], sources.record_start, first_start)
+    end = np.clip(end[is_anchor], last_end, sources.record_end)
     return start, end
 
 
@@ -249,12 +301,16 @@ def merged(start: Longs, end: Longs, part: RecordPart) -> Segments:
     order = np.argsort(start)
     start = np.maximum(start[order], part.record_start)
     end = np.minimum(end[order], part.record_end)
+
+    # A stretch ends where the next interval begins behind all before.
     furthest_end = np.maximum.accumulate(end)
+    is_parted = start[1:] > furthest_end[:-1]
     is_first = np.ones(len(start), np.bool_)
-    is_first[1:] = start[1:] > furthest_end[:-1]
-    first = np.flatnonzero(is_first)
-    stop = np.append(first, len(start))[1:]
-    stretch_start = start[first]
-    stretch_end = furthest_end[stop - 1]
-    bounds = bounds_of(stretch_end - stretch_start)
-    return Segments(bounds, stretch_start, stretch_end)
+    is_first[1:] = is_parted
+    is_last = np.ones(len(start), np.bool_)
+    is_last[:-1] = is_parted
+
+    start = start[is_first]
+    end = furthest_end[is_last]
+    size = end - start
+    return Segments(bounds_of(size), start, end)
