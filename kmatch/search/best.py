@@ -72,6 +72,7 @@ class BestSearch(Search[HitBatch]):
         pattern_count = len(query.patterns)
         is_wanted = np.ones((1, pattern_count), np.bool_)
         batch = closest(whole, query, is_wanted, find)
+
         self.progress.join(searches[-1].progress)  # as each of them has met all records
         name = genome.label if self.genomes.named else None
         yield from closest_of([batch], query.patterns, name)
@@ -231,8 +232,8 @@ def closest(window: Window, query: Query, wanted: Bools, find: Find) -> HitBatch
     Query, int64[P].
     """
     least = np.where(wanted, query.patterns.lengths, -1)
-    held = list(_approach(window, query, least, find))
-    hits = joined([no_hits(), *held])
+    so_far = _approach(window, query, least, find)
+    hits = joined([no_hits(), *so_far])
 
     # What is no farther than any other hit of its pattern in its unit.
     units = window.units(hits.record)
@@ -293,11 +294,12 @@ def _limits(window: Window, query: Query, least: Longs) -> Iterator[Longs]:
         limits = np.maximum(limits - 1, 0)  # in millions
         growth = 2
 
+    most = lengths - 1
     while (least == lengths).any():
         yield limits
-        if (limits == lengths - 1).all():
+        if (limits == most).all():
             return
-        limits = np.minimum(limits + steps, lengths - 1)
+        limits = np.minimum(limits + steps, most)
         steps = growth * steps
 
 
@@ -334,15 +336,17 @@ def rectangles(wanted: Bools) -> Iterator[tuple[Longs, Longs]]:
     is_column = np.zeros(wanted.shape[1], np.bool_)  # where any of them has a flag,
     flag_count = 0  # and how many flags they have
     for row in filled_rows:
-        is_either = is_column | wanted[row]
-        row_count = int(wanted[row].sum())
+        is_in_row = wanted[row]
+        is_either = is_column | is_in_row
+        row_count = int(is_in_row.sum())
         area = int(is_either.sum()) * (len(held) + 1)
         most = 2 * (flag_count + row_count) + SPARED
         if held and area > most:
             yield np.sort(held), np.flatnonzero(is_column)
             held = []
-            is_either = wanted[row]
+            is_either = is_in_row
             flag_count = 0
+
         held.append(row)
         is_column = is_either
         flag_count += row_count
