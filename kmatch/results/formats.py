@@ -136,7 +136,8 @@ class SamWriter(Writer):
     def __init__(self, handle: Any, table: Any) -> None:
         """table: Hits, with the genome that was searched."""
         self._lengths = _lengths(table.searched)
-        self._labels = Names(_UNFIT.sub("_", name)[:LABEL] for name in table.labels.words)
+        names = [_UNFIT.sub("_", name) for name in table.labels.words]
+        self._labels = Names(name[:LABEL] for name in names)
         # The letters of all patterns side by side.
         letters = "".join(table.patterns.sequences).upper().replace("U", "T")
         self._letters = np.frombuffer(letters.encode(), np.uint8)
@@ -145,8 +146,10 @@ class SamWriter(Writer):
     def header(self) -> str:
         order = "coordinate" if self.table.ordered else "unknown"
         lines = [f"@HD\tVN:1.6\tSO:{order}"]
-        lines += [f"@SQ\tSN:{name}\tLN:{length}" for name, length in self._lengths.items()]
-        return "\n".join([*lines, f"@PG\tID:kmatch\tPN:kmatch\tVN:{__version__}", ""])
+        for name, length in self._lengths.items():
+            lines.append(f"@SQ\tSN:{name}\tLN:{length}")
+        lines.append(f"@PG\tID:kmatch\tPN:kmatch\tVN:{__version__}")
+        return "".join(f"{line}\n" for line in lines)
 
     def fields(self, batch: HitBatch) -> Fields:
         ops, reads = self._forward(batch)
@@ -222,7 +225,8 @@ def _lengths(genomes: Genomes | None) -> dict[str, int]:
         )
     names, lengths = genomes.genome(0).sizes
     sizes: dict[str, int] = {}
-    for number, (name, length) in enumerate(zip(names, lengths.tolist(), strict=True), 1):
+    pairs = zip(names, lengths.tolist(), strict=True)
+    for number, (name, length) in enumerate(pairs, 1):
         if not name or name[0] in "*=":
             fault = f"is named '{name}'" if name else "has no name"
             raise InputError(
