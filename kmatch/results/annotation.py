@@ -64,10 +64,10 @@ class Genes:
         self._borders = distinct(np.concatenate(genes))
         stretch_count = len(self._borders) + 1
         self._under: list[list[int]] = [[] for _ in range(stretch_count)]
-        first_stretches = np.searchsorted(self._borders, genes.start) + 1
-        end_stretches = np.searchsorted(self._borders, genes.end) + 1
-        stretches = zip(first_stretches.tolist(), end_stretches.tolist(), strict=True)
-        for gene, (first, end) in enumerate(stretches):
+        first_stretches = (np.searchsorted(self._borders, genes.start) + 1).tolist()
+        end_stretches = (np.searchsorted(self._borders, genes.end) + 1).tolist()
+        pairs = zip(first_stretches, end_stretches, strict=True)
+        for gene, (first, end) in enumerate(pairs):
             for stretch in range(first, end):
                 self._under[stretch].append(gene)
 
@@ -144,11 +144,12 @@ class Annotation:
             behind = intervals.moved(sizes_of(batch.record, batch.origin.circles))
             genes = genes.followed_by(self._genes.overlapping(behind))
             is_exon |= self._exons.overlap(behind)
-        names = Named(Names(map(self._joined_names, genes.sets)), genes.which)
+        words = map(self._joined_names, genes.sets)
+        names = Named(Names(words), genes.which)
         if self._is_bed:
             return names, same("", batch)
-        is_filled = np.array([len(each) > 0 for each in genes.sets], bool)
-        is_gene = is_filled[genes.which]
+        counts = np.array([len(each) for each in genes.sets], np.int64)
+        is_gene = counts[genes.which] > 0
         regions = np.where(is_exon, EXON, is_gene)
         return names, Named(REGIONS, regions)
 
@@ -160,8 +161,8 @@ class Annotation:
         """Return the intervals of rows; in a record without features they overlap none."""
         names, which = batch.record_names()
         self._records |= dict.fromkeys(names)
-        numbers = np.array([self._numbers.get(name, -1) for name in names], np.int64)
-        record_starts = numbers[which] * RECORD
+        numbers = [self._numbers.get(name, -1) for name in names]
+        record_starts = np.array(numbers, np.int64)[which] * RECORD
         return Intervals(record_starts + batch.start, record_starts + batch.end)
 
     def check(self) -> None:

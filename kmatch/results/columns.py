@@ -114,7 +114,7 @@ class Table(Generic[SomeBatch, Row]):
     threads: that may format lines, None for one a core.
     """
 
-    _known: dict[str, Column[Any]]
+    _declared: dict[str, Column[Any]]
     _row: Any  # the class of the named tuples that rows are
     noun: str
     optional: tuple[str, ...] = ()
@@ -127,11 +127,11 @@ class Table(Generic[SomeBatch, Row]):
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
-        cls._known = {}
+        cls._declared = {}
         for kind in reversed(cls.__mro__):
             for name, each in vars(kind).items():
                 if isinstance(each, Column):
-                    cls._known[name] = each
+                    cls._declared[name] = each
 
     def __init__(self, batches: Iterable[SomeBatch]) -> None:
         self.take(batches)
@@ -145,7 +145,7 @@ class Table(Generic[SomeBatch, Row]):
     def columns(self) -> dict[str, Column[Any]]:
         """The columns that rows have, by name."""
         lacking = {name for name in self.optional if name.removesuffix("_number") not in self.tsv}
-        return {name: each for name, each in self._known.items() if name not in lacking}
+        return {name: each for name, each in self._declared.items() if name not in lacking}
 
     def cells(self, name: str, batch: Batch) -> Cells:
         """Return the Cells of a column as lines have them: words or whole numbers."""
@@ -207,7 +207,7 @@ class Table(Generic[SomeBatch, Row]):
 
     def __dir__(self) -> list[str]:
         columns = self.columns
-        lacking = self._known.keys() - columns.keys()
+        lacking = self._declared.keys() - columns.keys()
         return sorted({*super().__dir__(), *columns} - lacking)
 
     def __len__(self) -> int:

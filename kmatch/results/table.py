@@ -100,8 +100,8 @@ def _variants(batch: HitBatch, _: "Hits") -> Named:
 
 def _flanks(batch: HitBatch, hits: "Hits") -> list[Named]:
     """Return the columns `flank_5p` and `flank_3p`."""
-    pairs = flanks(batch, hits.letters, FLANK)
-    return [words_of(word.replace("U", "T") for word in side) for side in zip(*pairs, strict=True)]
+    sides = zip(*flanks(batch, hits.letters, FLANK), strict=True)
+    return [words_of(word.replace("U", "T") for word in side) for side in sides]
 
 
 def _cigars(batch: HitBatch) -> TextCells | Edits:
@@ -415,7 +415,8 @@ class Products(Placed[ProductBatch, Product]):
         probe = ("probe",) if pairs.sides[:, PROBE].any() else ()
         text = ("sequence",) if has_text else ()
         place = ("record", "start", "end", "name")
-        sites = [name.format(side) for side in ("forward", "reverse") for name in SITE_COLUMNS]
+        sites = [name.format("forward") for name in SITE_COLUMNS]
+        sites += [name.format("reverse") for name in SITE_COLUMNS]
         self.bed = (*place, "score", "strand", "distance_forward", "distance_reverse", *genome)
         self.tsv = (*genome, *place, "length", "strand", *sites, *probe, *text)
         super().__init__(batches)
