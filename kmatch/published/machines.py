@@ -165,11 +165,14 @@ def diagonals(x: Bytes, y: Bytes, matrix: int, width: int) -> Program:
     columns = np.arange(n + 1)
     rows = np.arange(m + 1)
     if matrix != THREE_ROWS:
-        yield from sweep(cell(0 * columns[1:], columns[1:]), m)
-        yield from sweep(cell(rows, 0 * rows), m)
+        first_row = cell(0 * columns, columns)
+        first_column = cell(rows, 0 * rows)
+        yield from sweep(first_row[1:], m)
+        yield from sweep(first_column, m)
     smallest = yield from _windows(x, y, 1, n, at_y, cell)
     if matrix != THREE_ROWS:
-        yield from sweep(cell(0 * columns + m, columns), 1)
+        last_row = cell(0 * columns + m, columns)
+        yield from sweep(last_row, 1)
     return int(smallest[0])
 
 
@@ -188,10 +191,11 @@ def partition(x: Bytes, y: Bytes, width: int) -> Program:
     # The smallest of numbers up to m, with an array of m + 1 flags: all threads set the flags of
     # their numbers, then one thread looks for the first that is set.
     flags = begin + 3 * windows * m
+    closest = int(smallest.min())
     yield from sweep(flags + np.arange(m + 1), windows)
     yield from sweep(flags + smallest, windows)
-    yield from sweep(flags + np.arange(smallest.min() + 1), 1)
-    return int(smallest.min())
+    yield from sweep(flags + np.arange(closest + 1), 1)
+    return closest
 
 
 def _windows(
@@ -219,14 +223,19 @@ def _windows(
         j = step - i + 1
         inside = (j >= 1) & (j <= last)
         letter = y[np.clip(first + j - 1, 0, n - 1)]
-        gaps = np.minimum(before[:, 1:], before[:, :-1]) + 1
-        cells = np.minimum(gaps, twice[:, :-1] + (x != letter))
+        left = before[:, 1:]
+        above = before[:, :-1]
+        corner = twice[:, :-1]
+        gaps = np.minimum(left, above) + 1
+        cells = np.minimum(gaps, corner + (x != letter))
         here = np.hstack([np.zeros((windows, 1), np.int64), cells])
         if step < m:
             here[:, step + 1] = step + 1
         in_last_row = inside[:, -1]
         smallest[in_last_row] = np.minimum(smallest, here[:, m])[in_last_row]
-        requests = [i - 1, at_y + first + j - 1]
+        address_x = i - 1
+        address_y = at_y + first + j - 1
+        requests = [address_x, address_y]
         for row, column in ((i, j - 1), (i - 1, j), (i - 1, j - 1), (i, j)):
             requests.append(cell(row, column, first))
         accesses = np.array(np.broadcast_arrays(*requests))
