@@ -74,13 +74,16 @@ def hits_on_circles(hits: HitBatch, circles: Circles, sought: Sought, report: st
         ends = ends.take(loci_on_circles(ends))
 
     # Each begins in the first turn.
-    hits = hits.picked(ends.row)
-    turned = hits.start // ends.size * ends.size
-    start = hits.start - turned
-    end = hits.end - turned
-    anchor = ends.anchor - turned
-    order = order_of(hits.record, start, end, hits.minus, hits.pattern, anchor)
-    return replace(hits, start=start, end=end).picked(order)
+    rows = ends.row
+    start = hits.start[rows] % ends.size
+    rel_anchor = ends.anchor - hits.start[rows]
+
+    # In the order of hits.
+    keys = hits.record[rows], start, ends.arc_length, hits.minus[rows], hits.pattern[rows]
+    order = order_of(*keys, rel_anchor)
+    start = start[order]
+    end = start + ends.arc_length[order]
+    return replace(hits.picked(rows[order]), start=start, end=end)
 
 
 def _ends_of_one_turn(hits: HitBatch, circles: Circles, sought: Sought) -> CircleEnds:
