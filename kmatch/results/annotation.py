@@ -1,10 +1,11 @@
 """The columns `gene` and `region`: which features of a file rows overlap."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bools, Longs, distinct, order_of, ranked
+from kmatch.arrays import Bools, Floats, Longs, distinct, order_of, ranked
 from kmatch.errors import listed, warn
 from kmatch.results.batches import RECORD, Batch, sizes_of
 from kmatch.results.lines import Named, Names, same
@@ -63,7 +64,8 @@ class Genes:
 
     def __init__(self, genes: Intervals) -> None:
         self._borders = distinct(np.concatenate(genes))
-        self._under: list[list[int]] = [[] for _ in range(len(self._borders) + 1)]
+        stretch_count = len(self._borders) + 1
+        self._under: list[list[int]] = [[] for _ in range(stretch_count)]
         first_stretches = np.searchsorted(self._borders, genes.start) + 1
         end_stretches = np.searchsorted(self._borders, genes.end) + 1
         stretches = zip(first_stretches.tolist(), end_stretches.tolist(), strict=True)
@@ -179,29 +181,32 @@ class Exons:
 
 
 class Annotation:
-    """The features of a file, by the names of records."""
+    """The features of files, by the names of records."""
 
-    def __init__(self, path: StrPath) -> None:
+    def __init__(self, paths: Sequence[StrPath]) -> None:
         """Raises InputError for a file that is no GFF3, GTF, GenBank or BED, or has no features."""
-        features = read_features(path)
-        self._label = features.label
-        self._tells_exons = features.tells_exons
-        records = dict.fromkeys(each.record for each in (*features.genes, *features.exons))
+        files = [read_features(path) for path in paths]
+        all_genes = [gene for features in files for gene in features.genes]
+        all_exons = [exon for features in files for exon in features.exons]
+        self._label = ", ".join(features.label for features in files)
+        self._tells_exons = any(features.tells_exons for features in files)
+        all_features = [*all_genes, *all_exons]
+        records = dict.fromkeys(each.record for each in all_features)
         self._numbers = {record: number for number, record in enumerate(records)}
         self._records: dict[str, None] = {}  # of rows so far
-        genes, order = self._sorted(features.genes)
-        self._names = [features.genes[number].name for number in order.tolist()]
+        genes, order = self._sorted(all_genes)
+        self._names = [all_genes[number].name for number in order.tolist()]
         self._genes = Genes(genes)
         self._neighbours = Neighbours(genes)
-        exons, _ = self._sorted(features.exons)
+        exons, _ = self._sorted(all_exons)
         self._exons = Exons(exons)
 
     def _sorted(self, features: list[Feature]) -> tuple[Intervals, Longs]:
         """Return the intervals of features, by start and end, and the order of the features."""
-        rows = [(self._numbers[each.record], each.start, each.end) for each in features]
-        record, start, end = np.array(rows, np.int64).reshape(-1, 3).T
-        start = record * RECORD + start
-        end = record * RECORD + end
+        numbers = [self._numbers[each.record] for each in features]
+        record_starts = np.array(numbers, np.int64) * RECORD
+        start = record_starts + np.array([each.start for each in features], np.int64)
+        end = record_starts + np.array([each.end for each in features], np.int64)
         order = order_of(start, end)
         return Intervals(start[order], end[order]), order
 
@@ -234,8 +239,9 @@ class Annotation:
             genes = genes.followed_by(self._genes.overlapping(behind))
         return genes
 
-    def nearest(self, batch: Batch) -> tuple[Named, Longs]:
-        """Return the columns `nearest_gene` and `nearest_distance` of rows; see Nearest.
+    def nearest(self, batch: Batch) -> tuple[Named, Floats]:
+        """Return the columns `nearest_gene` and `nearest_distance` of rows; see Nearest. Where the
+        record has no gene, the distance is NaN.
 
         A row over the origin of a circle is as near as the nearer of its two parts.
         """
@@ -257,7 +263,8 @@ class Annotation:
         behind = nearest.which + len(overlapped.sets)
         which = np.where(is_overlapped, overlapped.which, behind)
         distance = np.where(is_overlapped, 0, nearest.distance)
-        return Named(Names(map(self._joined_names, sets)), which), distance
+        names = Named(Names(map(self._joined_names, sets)), which)
+        return names, np.where(distance < 0, np.nan, distance)
 
     def _joined_names(self, genes: list[int]) -> str:
         names = dict.fromkeys(self._names[gene] for gene in genes)

@@ -226,7 +226,7 @@ def _of_lines(label: str, lines: list[Line]) -> Features:
         above = tree.above(parents_of(line))
         has_lines |= above
         if line.is_part:
-            has_parts |= above
+            has_parts.update(above, parents_of(line))
 
     genes: list[Feature] = []
     others: list[Line] = []  # which are genes of their own
@@ -238,7 +238,8 @@ def _of_lines(label: str, lines: list[Line]) -> Features:
         elif is_top:
             others.append(line)
         full = has_lines if is_top and line.is_gene else has_parts
-        if line.is_part or full.isdisjoint(identities(line)):
+        words = identities(line) or parents_of(line)
+        if line.is_part or full.isdisjoint(words):
             exons.append(line)
 
     # A list of genes alone tells nothing of introns.
