@@ -62,7 +62,7 @@ def hamming(
     circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
     limit: int | None = None,
-    annotate: Path | None = None,
+    annotate: Path | Sequence[Path] | None = None,
     variants: Variants | Path | None = None,
     device: str = "auto",
     threads: int | None = None,
@@ -89,8 +89,8 @@ def hamming(
         start, end).
     limit: hits of a pattern in a genome at the most, those with the smallest distances, the first
         in the genome of these; a UserWarning tells how many there were. None for all.
-    annotate: GFF3, GTF or BED, of which the hits have columns: `gene`, the names of what they
-        overlap, and `region`, `exon`, `intron` or `intergenic`.
+    annotate: GFF3, GTF, GenBank or BED, or a list of such files. The hits have columns `gene`, the
+        names of what they overlap, and `region`, `exon`, `intron` or `intergenic`.
     variants: a path of VCF, or Variants: also the hits that haplotypes make and the reference does
         not have there at an equal or smaller distance. The hits have columns `variants`, `af`,
         `samples` and `reference_distance`.
@@ -128,7 +128,7 @@ def multi(
     regions: RegionsGiven | None = None,
     limit: int | None = None,
     score: Score | Sequence[Score] = (),
-    annotate: Path | None = None,
+    annotate: Path | Sequence[Path] | None = None,
     variants: Variants | Path | None = None,
     device: str = "auto",
     threads: int | None = None,
@@ -185,7 +185,7 @@ def edit(
     regions: RegionsGiven | None = None,
     limit: int | None = None,
     score: Score | Sequence[Score] = (),
-    annotate: Path | None = None,
+    annotate: Path | Sequence[Path] | None = None,
     variants: Variants | Path | None = None,
     device: str = "auto",
     threads: int | None = None,
@@ -237,7 +237,7 @@ def best(
     circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
     limit: int | None = None,
-    annotate: Path | None = None,
+    annotate: Path | Sequence[Path] | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -366,7 +366,7 @@ def guides(
     score: Score | Sequence[Score] = (),
     best: int | None = None,
     regions: RegionsGiven | None = None,
-    annotate: Path | None = None,
+    annotate: Path | Sequence[Path] | None = None,
     variants: Variants | Path | None = None,
     circular: bool | Sequence[str] = False,
     device: str = "auto",
@@ -508,7 +508,7 @@ def _hits(
     where: _Where,
     how: _How,
     limit: int | None,
-    annotate: Path | None,
+    annotate: Path | Sequence[Path] | None,
     score: Score | Sequence[Score] = (),
 ) -> Hits:
     """Return the Hits of a search for patterns: with alignments where a column needs them."""

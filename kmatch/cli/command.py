@@ -101,7 +101,7 @@ class Given(SimpleNamespace):
 
     inputs: Sequence[tuple[str, str]]
     outputs: Mapping[str, str]
-    annotate: str | None = None
+    annotate: Sequence[str] = ()
     score: Sequence[str] = ()
     vcf: str | None = None
 

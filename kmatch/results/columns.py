@@ -33,6 +33,7 @@ from kmatch.results.output import open_output
 
 if TYPE_CHECKING:
     from kmatch.results.annotation import Annotation
+    from kmatch.sequences.files import StrPath
 
 SHOWN = 6  # rows of a repr
 PAGE = 10  # rows in a notebook
@@ -110,6 +111,7 @@ class Table(Generic[SomeBatch, Row]):
     noun: what a row is.
     bed, tsv: the names of the columns that are written.
     optional: the columns that rows lack where TSV does, and with one its number.
+    annotated: the columns that rows have with an annotation alone.
     joins: whether batches of one genome can be joined.
     threads: that may format lines, None for one a core.
     """
@@ -118,6 +120,7 @@ class Table(Generic[SomeBatch, Row]):
     _row: Any  # the class of the named tuples that rows are
     noun: str
     optional: tuple[str, ...] = ()
+    annotated: tuple[str, ...] = ()
     bed: tuple[str, ...] = ()
     tsv: tuple[str, ...] = ()
     joins = True
@@ -145,6 +148,8 @@ class Table(Generic[SomeBatch, Row]):
     def columns(self) -> dict[str, Column[Any]]:
         """The columns that rows have, by name."""
         lacking = {name for name in self.optional if name.removesuffix("_number") not in self.tsv}
+        if self.annotation is None:
+            lacking.update(self.annotated)
         return {name: each for name, each in self._declared.items() if name not in lacking}
 
     def cells(self, name: str, batch: Batch) -> Cells:
@@ -169,11 +174,13 @@ class Table(Generic[SomeBatch, Row]):
         """Give rows columns that they lack, in TSV behind its others."""
         self.tsv = (*self.tsv, *names)
 
-    def annotate(self, path: Any) -> None:
-        """Give rows the columns `gene` and `region`, by the features of a file."""
+    def annotate(self, paths: "StrPath | Sequence[StrPath]") -> None:
+        """Give rows the columns `gene` and `region`, by the features of files."""
         from kmatch.results.annotation import Annotation
 
-        self.annotation = Annotation(path)
+        if isinstance(paths, str | os.PathLike):
+            paths = [paths]
+        self.annotation = Annotation(paths)
         self.add(("gene", "region"))
 
     def known(self, name: str) -> str:

@@ -49,10 +49,16 @@ def _genes(batch: Any, table: Any) -> Any:
     return table.annotation.columns(batch)
 
 
+def _nearest(batch: Any, table: Any) -> Any:
+    """Return the columns `nearest_gene` and `nearest_distance`."""
+    return table.annotation.nearest(batch)
+
+
 class Placed(Table[SomeBatch, Row]):
     """Rows in records of a genome."""
 
     optional: tuple[str, ...] = ("genome", "genome_number", "gene", "region")
+    annotated: tuple[str, ...] = ("nearest_gene", "nearest_distance")
     genome = Column(np.object_, lambda batch, _: same(batch.origin.name, batch))
     genome_number = Column(np.int64, lambda batch, _: np.full(len(batch), batch.origin.number))
     record = Column(np.object_, lambda batch, _: record_cells(batch))
@@ -63,6 +69,10 @@ class Placed(Table[SomeBatch, Row]):
     strand = Column(np.str_, lambda batch, _: Named(_STRANDS, batch.minus))
     gene = Column(np.object_, lambda batch, table: table.once(_genes, batch)[0])
     region = Column(np.object_, lambda batch, table: table.once(_genes, batch)[1])
+    nearest_gene = Column(np.object_, lambda batch, table: table.once(_nearest, batch)[0])
+    nearest_distance = Column(
+        np.float64, lambda batch, table: table.once(_nearest, batch)[1], ".0f"
+    )
 
 
 def bed_scores(distance: Any, letters: Any) -> Longs:
