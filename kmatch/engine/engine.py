@@ -58,6 +58,7 @@ class Engine(ABC):
     capacity: int
     queues = 1
     united = False
+    takes_seeds = True  # whether seeds raise the bounds of primers before a sweep
 
     def __init__(self, threads: int | None = None) -> None:
         self.cores = cores()
