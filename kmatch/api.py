@@ -17,20 +17,22 @@ from kmatch.apps.assay import AssayOptions, AssaySearch
 from kmatch.apps.guides import GuideOptions, GuideSearch
 from kmatch.apps.pcr import PRODUCT, PcrOptions, PcrSearch
 from kmatch.apps.primer import PrimerOptions, PrimerSearch
-from kmatch.apps.searches import begin_search, on_cluster
+from kmatch.apps.searches import begin_search, make_scorer, on_cluster
 from kmatch.arguments import APART, check_choice, check_threads, checked_count
 from kmatch.genome import Genome, as_genome, as_genomes
 from kmatch.packed.writer import write_packed
 from kmatch.results.assays import Assays
+from kmatch.results.guides import Guides
 from kmatch.results.limit import limited
 from kmatch.results.melting import SALTS, Salts
 from kmatch.results.output import open_output
-from kmatch.results.table import SCORES, VARIANTS, Guides, Hits, Primers, Products
+from kmatch.results.scores import SCORES
+from kmatch.results.table import VARIANTS, Hits, Primers, Products
 from kmatch.search.alignments import BESIDE, GenomeTexts, with_alignments
 from kmatch.search.panel import pattern_distances
 from kmatch.search.query import Query, Run
 from kmatch.search.regions import RegionsGiven, load_regions
-from kmatch.search.rules import check_pam, make_scorer
+from kmatch.search.rules import check_pam
 from kmatch.sequences.patterns import Patterns, load_patterns
 from kmatch.sequences.primer_pairs import PairsGiven, load_pairs
 from kmatch.sequences.records import Progress
@@ -392,7 +394,7 @@ def guides(
     best = None if best is None else checked_count("best", best, 1)
     bulges = max_insertions, max_deletions
     options = GuideOptions(k, pam, pam_side, length, *bulges, names, best)
-    found = Guides((), k, "mit" in names)
+    found = Guides((), k, names)
     if annotate is not None:
         found.annotate(annotate)
     run = Run(device, threads, aligned=False, variants=load_variants(variants))
@@ -476,7 +478,7 @@ def _scores(given: str | Sequence[str]) -> list[str]:
     """The names of scores that are asked for."""
     names = [given] if isinstance(given, str) else list(given)
     for name in names:
-        check_choice("score", name, SCORES)
+        check_choice("score", name, tuple(SCORES))
     return names
 
 
@@ -528,7 +530,7 @@ def _hits(
         pam_first = query.pam_side == "5p"
         hits = Hits((), patterns, genomes, pam_first, k_each, None if aligned else align)
         hits.threads = run.threads
-        hits.add(names)
+        hits.add_scores(names)
         if annotate is not None:
             hits.annotate(annotate)
         if variants is not None:
@@ -538,9 +540,9 @@ def _hits(
             hits.letters = GenomeTexts(genomes, longest).letters
 
         # Its rows.
-        scorer = make_scorer(query) if names else None
+        scorer = make_scorer(query, names) if names else None
         search = begin_search(query, genomes, run, load_regions(where.regions))
         search.progress.tell = how.on_progress
         closest = limited(search, patterns, limit)
-        hits.take(scorer.scored(closest, names) if scorer else closest)
+        hits.take(scorer.scored(closest) if scorer else closest)
     return hits

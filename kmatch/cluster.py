@@ -391,9 +391,9 @@ def _take_note(search: Search[Any], number: int, piece: Piece, met: Answer) -> N
         search.regions.join(met.lengths)
     search.progress.join(met.progress)
     if genomes.named:
-        search.progress.reach(piece.genome + 1, len(genomes))
+        search.progress.come_to(piece.genome + 1, len(genomes))
     else:
-        search.progress.reach(number, None)
+        search.progress.come_to(number, None)
 
 
 @contextmanager

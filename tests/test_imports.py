@@ -57,10 +57,9 @@ def imported(node, anywhere):
 
 
 def test_there_is_no_circle():
-    order = list(TopologicalSorter(imports()).static_order())  # CycleError names a circle
-    modules = ("errors", "search.windows", "apps.pcr", "api", "cli.searches")
-    places = [order.index(("kmatch", *module.split("."))) for module in modules]
-    assert places == sorted(places)
+    found = imports()
+    order = list(TopologicalSorter(found).static_order())  # CycleError names a circle
+    assert len(order) == len(found) > 100
 
 
 @pytest.mark.parametrize("room", ABOVE)

@@ -70,6 +70,52 @@ def test_parts_of_a_record():
     assert np.array_equal(np.asarray(letters), whole)
 
 
+FIVE = [("a", "AAA"), ("b", "CCCC"), ("c", "G"), ("d", "TTTTT"), ("e", "AC")]
+
+
+@pytest.mark.parametrize(
+    ("stretch", "most", "expected"),
+    [
+        (1_000, 9, ["abc", "d", "e"]),
+        (25, 9, ["ab", "c", "d", "e"]),
+        (1_000, 2, ["ab", "c", "d", "e"]),
+    ],
+)
+def test_short_records_come_together(monkeypatch, stretch, most, expected):
+    """
+    record     a         b          c       d (long)      e
+    position   80-83     99-103     119     136-141       157-159
+    """
+    file = packed(FIVE, length=100, halo=64).file
+    assert file.begins.tolist() == [80, 99, 119, 136, 157]
+    for name, value in (("SHORT", 4), ("STRETCH", stretch), ("MOST", most)):
+        monkeypatch.setattr(f"kmatch.packed.reader.{name}", value)
+    stretches = list(file.stretches())
+    assert ["".join(each.names) for each in stretches] == expected
+    read = {r.name: r.letters[:].tobytes().decode() for each in stretches for r in each.each()}
+    assert read == dict(FIVE)
+    assert ["".join(each.names) for each in file.stretches(None, 1, 2)] == ["b"]
+
+
+@pytest.mark.parametrize("length", [7, 20, 40])
+def test_what_a_chunk_shows(length):
+    """
+    chunk            base |==== length ====|~~ halo ~~| end
+    records      |--a--|    |-b-|        |--c--|   |--d--|  |--e--|
+    shown            a        b             c         d
+    """
+    file = packed(FIVE, length=length, halo=64).file
+    places = list(zip("abcde", file.begins, file.begins + file.sizes, strict=True))
+    for number in range(len(file.chunks)):
+        base = number * length
+        behind = [each for each in places if each[2] >= base] or places[-1:]
+        inside = [each for each in behind if each[1] < base + length + 64]
+        shown = [name for name, _, _ in inside or behind[:1]]
+        first, names, begins, _ = file.spans(number)
+        assert names == shown and first == "abcde".index(shown[0])
+        assert (begins + base).tolist() == [begin for name, begin, _ in places if name in shown]
+
+
 def unused(*_):
     raise AssertionError("not the way to search this")
 

@@ -236,10 +236,10 @@ def guides(given: Given) -> None:
     search = Search(given, default="tsv")
     from kmatch.apps.guides import GuideOptions, GuideSearch
     from kmatch.genome import Genome
-    from kmatch.results.table import Guides
+    from kmatch.results.guides import Guides
     from kmatch.search.regions import load_regions
 
-    table = Guides((), given.k, "mit" in given.score)
+    table = Guides((), given.k, given.score)
     search.dress(table)
     form = options.format_by_name(given.hits, option="--hits") or "bed"
     search.aligned = bool(given.hits) and form != "bed"

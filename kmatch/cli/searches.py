@@ -292,11 +292,11 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     search = Search(given, of_hits=True)
     panel = _panel(given)
     search.open_genomes(rereads or bool(given.vcf), panel)
-    from kmatch.apps.searches import begin_search
+    from kmatch.apps.searches import begin_search, make_scorer
     from kmatch.results.limit import Counts, limited
     from kmatch.results.table import FLANKS, VARIANTS, Hits
     from kmatch.search.panel import pattern_distances
-    from kmatch.search.rules import check_pam, make_scorer
+    from kmatch.search.rules import check_pam
 
     query = Query(problem, panel, **given.values(Query._fields[2:]))
     check_pam(panel, query.pam, query.pam_side)
@@ -306,20 +306,20 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     shares = k_each if isinstance(query.k, str) else None
     table = Hits((), panel, search.genomes, query.pam_side == "5p", shares)
     table.threads = given.threads
-    scorer = make_scorer(query) if given.score else None
-    table.add(given.score)
+    scorer = make_scorer(query, given.score) if given.score else None
+    table.add_scores(given.score)
     search.dress(table, VARIANTS if given.vcf else ())
     search.aligned = (search.aligned and not given.summary_only) or bool(given.score)
     counts = Counts(panel, None if k_each is None else int(k_each.max()))
     is_summed = given.summary or given.summary_only
     if scorer and is_summed:
-        counts.scores = scorer.specificities(given.score)
+        counts.scores = scorer.specificities()
 
     begin = partial(begin_search, query, search.genomes, regions=search.regions)
     with search.batches(begin, given.summary) as (found, handles):
         if search.form == "view" or not set(FLANKS).isdisjoint(table.tsv):
             _look_around(table, search)
-        hits = heard(scorer.scored(found, given.score) if scorer else found, counts.add)
+        hits = heard(scorer.scored(found) if scorer else found, counts.add)
         if given.summary_only:
             deque(hits, maxlen=0)
         else:

@@ -4,20 +4,32 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs, counted_in_rows
+from kmatch.arrays import Bytes, Longs, bounds_of, counted_in_rows, gather
 from kmatch.engine.geometry import Text
 
 SET = 128  # and a mask: a letter that matches several bases, which united texts have alone
 LETTERS = np.arange(SET, SET + 16, dtype=np.uint8)  # by mask
 LETTERS[[0, 1, 2, 4, 8]] = np.frombuffer(b"NACGT", np.uint8)
 COMPLEMENT = np.array([0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15], np.uint8)
-MATCH, MISMATCH = np.uint8(ord("=")), np.uint8(ord("X"))
-SKIP_TEXT, SKIP_PATTERN = np.uint8(ord("D")), np.uint8(ord("I"))
-# An alignment in an int64: its columns in the lowest bits, then each difference, the first one
-# lowest, a column and above 0 which of KINDS.
+MATCH = np.uint8(ord("="))
+MISMATCH = np.uint8(ord("X"))
+SKIP_TEXT = np.uint8(ord("D"))
+SKIP_PATTERN = np.uint8(ord("I"))
+
+# An alignment in an int64: how many columns it has, and above that its differences, the first one
+# lowest. A difference is its column and, in the lowest bits, which of KINDS it is.
+#
+#     bits    … 15 14 13 12 11 10  9 │ 8  7 │ 6  5  4  3  2  1  0
+#               column of the first  │ kind │ columns of the alignment
 KINDS = np.array([MATCH, MISMATCH, SKIP_PATTERN, SKIP_TEXT])
-COLUMN_BITS, KIND_BITS, MOST_EDITS = 7, 2, 6
-NUMBER, CIGAR = -1, -2  # of cells in lines: what kernels write out of an int64
+MISMATCH_KIND, SKIP_PATTERN_KIND, SKIP_TEXT_KIND = range(1, 4)
+COLUMN_BITS = 7
+KIND_BITS = 2
+MOST_EDITS = 6
+
+# Of cells in lines: what kernels write out of an int64.
+NUMBER = -1
+CIGAR = -2
 
 
 class Ends(NamedTuple):
@@ -46,6 +58,15 @@ class Texts(NamedTuple):
     def counted(self, letter: str) -> Longs:
         """How often each text has a letter, int64[n]."""
         return counted_in_rows(self.letters == ord(letter), self.bounds)
+
+    def stretches(self, begins: Longs, lengths: Longs) -> "Texts":
+        """Return stretches of the letters side by side, a text each.
+
+        begins, lengths: int64[m], where each begins among the letters of all texts, and how many
+        letters it has.
+        """
+        bounds = bounds_of(lengths)
+        return Texts(bounds, gather(self.letters, begins, bounds))
 
 
 class Columns(NamedTuple):

@@ -19,7 +19,7 @@ records: a position of a record counts from the first of these.
 
 import struct
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, BinaryIO
 
@@ -27,7 +27,7 @@ import numpy as np
 
 from kmatch.engine.geometry import LANES_PER_WORD, text_of
 from kmatch.results.output import NamedHandle
-from kmatch.sequences.chunks import ChunkPlan, join_records
+from kmatch.sequences.chunks import ChunkPlan, LetterChunk, join_records
 from kmatch.sequences.records import Stretch
 
 try:
@@ -73,15 +73,12 @@ def write_packed(
     from kmatch.engine.cpu.engine import CpuEngine
 
     engine = CpuEngine(threads)
-    parts = iter(records)
     lanes = LANES_PER_WORD * words
+    parts = iter(records)
     enough = min(length, lanes * HALO_SHARE * HALO)  # letters that justify the largest halo
-    first: list[Stretch] = []
-    letters, count = 0, 0
-    while letters < enough and (part := next(parts, None)):
-        first.append(part)
-        letters += len(part.letters)
-        count += len(part.names)
+    first = _beginning(parts, enough)
+    letters = sum(len(part.letters) for part in first)
+    count = sum(len(part.names) for part in first)
     if halo is None:
         halo = min(letters, enough) // lanes // HALO_SHARE // HALO_STEP * HALO_STEP
     gap = GAP if letters >= SHORT * count else NARROW_GAP
@@ -89,7 +86,8 @@ def write_packed(
     chunks: list[tuple[int, int, int, int]] = []
     names: list[str] = []
     places = array("q")  # the position of each record's first letter, and its letters
-    end, buffer = handle.write(HEADER), np.empty(0, np.uint64)
+    end = handle.write(HEADER)
+    buffer = np.empty(0, np.uint64)
     for chunk in join_records(chain(first, parts), plan, lanes * ROWS + LANES_PER_WORD):
         rows = -(-chunk.length // (lanes * ROWS)) * ROWS
         size = 4 * (rows + halo) * words
@@ -100,25 +98,42 @@ def write_packed(
         chunks.append((end, chunk.length, rows, crc32(planes)))
         handle.write(planes.data)
         end += planes.nbytes
-        number, shown, begins, lengths = chunk.spans
-        # Records of an earlier chunk may have grown since.
-        names[number:] = shown
-        found = np.stack([chunk.base + begins, lengths], axis=1)
-        places[2 * number :] = array("q", found.tobytes())
+        _place_records(chunk, names, places)
     index = _index((words, length, halo, gap), chunks, names, places)
     handle.write(index)
     handle.write(TAIL.pack(end, crc32(index), VERSION, MAGIC))
     return len(names), sum(places[1::2])
 
 
+def _beginning(parts: Iterator[Stretch], enough: int) -> list[Stretch]:
+    """Return the first Stretches, which have enough letters where there are so many."""
+    first: list[Stretch] = []
+    letters = 0
+    while letters < enough and (part := next(parts, None)):
+        first.append(part)
+        letters += len(part.letters)
+    return first
+
+
+def _place_records(chunk: LetterChunk, names: list[str], places: "array[int]") -> None:
+    """Take the records that a chunk shows, in place of what earlier chunks told of them: they may
+    have grown since."""
+    number, shown, begins, lengths = chunk.spans
+    names[number:] = shown
+    pairs = np.stack([chunk.base + begins, lengths], axis=1)
+    places[2 * number :] = array("q", pairs.tobytes())
+
+
 def _index(
     layout: tuple[int, ...], chunks: list[Any], names: list[str], places: "array[int]"
 ) -> bytes:
-    """The SPARE zeros and the index of a packed genome; layout: its first numbers."""
+    """Return the SPARE zeros and the index of a packed genome; layout: its first numbers."""
     words = [name.encode("utf-8", "surrogateescape") for name in names]
-    sizes = list(map(len, words))
-    records = np.zeros((len(names), 3), "<i8")
-    records[:, :2], records[:, 2] = np.array(places).reshape(-1, 2), np.cumsum(sizes)
+    sizes = [len(word) for word in words]
     numbers = INDEX.pack(*layout, len(chunks), len(names), sum(sizes), 0)
-    tables = np.array(chunks, "<i8").tobytes(), records.tobytes()
+    chunk_table = np.array(chunks, "<i8")
+    record_table = np.zeros((len(names), 3), "<i8")
+    record_table[:, :2] = np.array(places).reshape(-1, 2)
+    record_table[:, 2] = np.cumsum(sizes)
+    tables = (chunk_table.tobytes(), record_table.tobytes())
     return b"".join((bytes(SPARE), numbers, *tables, *words))

@@ -10,8 +10,6 @@ the target lies above one of the background:
 Any alignment with fewer than k differences shows that a primer which is covered by it is too short.
 """
 
-import numpy as np
-
 from kmatch.engine.types import FRESH, UNKNOWN
 from kmatch.jit.kernels import kernel
 
@@ -73,14 +71,13 @@ def _exact_length(codes, columns, position, column):
 
 @kernel
 def _extended(codes, columns, position, column, step):
-    """Return behind which position of the target an extension along a diagonal ends.
+    """Return the first position of the target beyond an extension along a diagonal.
 
     step: +1 to the right, from `position` on; −1 to the left, from `position` − 1 on. The extension
-    goes on until its score falls DROP below the best one, and ends where that was.
+    goes on until its score is DROP below the best one so far.
     """
     i = position if step > 0 else position - 1
     j = column if step > 0 else column - 1
-    end = i
     score = 0
     best = 0
     while 0 <= i < len(codes) and 0 <= j < len(columns) and columns[j] != FRESH:
@@ -90,10 +87,8 @@ def _extended(codes, columns, position, column, step):
             score -= MISMATCH
         i += step
         j += step
-        if score > best:
-            best = score
-            end = i
-        elif score < best - DROP:
+        best = max(best, score)
+        if score < best - DROP:
             break
     return i
 
@@ -131,7 +126,7 @@ def _raise_along(codes, diagonal, columns, begin, end, k, limits, bounds, mismat
 
 @kernel
 def raise_by_seeds(
-    work, codes, columns, k, limits, bounds, first_position, next_position, seen, mismatches
+    work, codes, columns, k, limits, bounds, first_position, next_position, seen, mismatches, budget
 ):
     """Raise the bounds of a target's starts by the diagonals of seeds in a background.
 
@@ -141,6 +136,7 @@ def raise_by_seeds(
     first_position, next_position: of `index_words`.
     seen: int64[n], the diagonal that each position was last extended on; any to begin with.
     mismatches: int64[n], overwritten.
+    budget: letters that extensions may take, all together; tandem repeats would take any number.
     """
     if work[0] >= work[1]:
         return
@@ -167,4 +163,7 @@ def raise_by_seeds(
                 end = _extended(codes, columns, position, column, 1)
                 _raise_along(codes, diagonal, columns, begin, end, k, limits, bounds, mismatches)
                 seen[begin:end] = diagonal
+                budget -= end - begin
+                if budget < 0:
+                    return
             position = next_position[position]

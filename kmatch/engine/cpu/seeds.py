@@ -20,12 +20,13 @@ from kmatch.engine.types import UNKNOWN, Starts
 from kmatch.jit.entries import entry
 
 WORDS = 1 << 22  # of 11 letters
+BUDGET = 8  # letters of extensions for each letter, which take no longer than a tile's sweep
 WORTH = 2  # as many letters as are left, times this, are fewer than all: then they are packed
 
 index_words = entry("kmatch.engine.cpu.seed_kernels:index_words", tuple[Bytes, Ints, Ints])
 raise_by_seeds = entry(
     "kmatch.engine.cpu.seed_kernels:raise_by_seeds",
-    tuple[Longs, Bytes, Bytes, int, Longs, Longs, Ints, Ints, Longs, Longs],
+    tuple[Longs, Bytes, Bytes, int, Longs, Longs, Ints, Ints, Longs, Longs, int],
 )
 
 # The code of a set of bases: 0 to 3 for A, C, G and T alone.
@@ -51,8 +52,19 @@ class Seeds:
         work = np.array([0, 1], np.int64)
         seen = np.full(count, np.iinfo(np.int64).min, np.int64)
         mismatches = np.empty(count, np.int64)
-        target = starts.limits, starts.bounds, self._first_position, self._next_position
-        raise_by_seeds(work, self._codes, columns, k, *target, seen, mismatches)
+        raise_by_seeds(
+            work,
+            self._codes,
+            columns,
+            k,
+            starts.limits,
+            starts.bounds,
+            self._first_position,
+            self._next_position,
+            seen,
+            mismatches,
+            BUDGET * (count + len(columns)),
+        )
         settle(starts.limits, starts.bounds)
 
 

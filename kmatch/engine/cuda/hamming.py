@@ -73,7 +73,7 @@ class Groups(NamedTuple):
     codes: DeviceArray
 
 
-class Search:
+class WindowScan:
     """Queries within k on a GPU, for texts of so many words in a row."""
 
     def __init__(self, query: QueryArrays, k: int, words: int, gpu: Gpu) -> None:
@@ -106,7 +106,7 @@ class Search:
         size, ones, _ = self._fixed
         tiles = -(-text.rows // self._rows)
         grid = tiles, query_parts(tiles, self._queries)
-        shape = Shape(text.rows, text.plane_words, *self._fixed)
+        shape = WindowShape(text.rows, text.plane_words, *self._fixed)
         kernel = self._kernel[grid, THREADS, self._stream, 8 * (ones + size.planes * size.words)]
         kernel(text.planes, shape, *self._tables, *buffer)
 
@@ -294,7 +294,7 @@ def _collect(state, bits, depth, text, lanes, query, buffer):
                 to += 1
 
 
-class Shape(NamedTuple):
+class WindowShape(NamedTuple):
     """A chunk and a tile as the kernel takes them; arrays that it took inside of tuples would cost
     a twelfth of the speed of many patterns.
 

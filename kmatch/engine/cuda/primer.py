@@ -27,7 +27,7 @@ from kmatch.engine.cuda.primer_kernels import (
     CELLS,
     STRETCHES,
     WIDTH,
-    Shape,
+    PrimerShape,
     border_words,
     make_extend,
     stretch_of,
@@ -155,7 +155,7 @@ class Extension:
     def launch(self, most_rows: int, rows: int, passed: int, units: Longs) -> Longs:
         """Raise the bounds by units taken down some rows; returns those that are alive below them.
 
-        most_rows: the most that this kernel ever takes; passed: see Shape.
+        most_rows: the most that this kernel ever takes; passed: see PrimerShape.
         """
         if not len(units):
             return units
@@ -179,7 +179,7 @@ class Extension:
             self._ends,
             bounds,
             self._copy(units),
-            Shape(self._plane_words, stretch, warm, self._k, strips, passed),
+            PrimerShape(self._plane_words, stretch, warm, self._k, strips, passed),
             self._deltas,
             reach,
             tally,
