@@ -1,6 +1,6 @@
 """For each position of a target the shortest substring that differs from all of a background."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
@@ -9,6 +9,7 @@ import numpy as np
 
 from kmatch.arguments import BACKGROUND_STRANDS, check_choice, check_limits, checked_count
 from kmatch.arrays import Bools, Bytes, Floats, Longs, bounds_of, order_of, run_starts
+from kmatch.engine.cpu.seeds import Seeds, open_starts
 from kmatch.engine.engine import Engine
 from kmatch.engine.types import FRESH, UNKNOWN, Starts
 from kmatch.errors import InputError
@@ -318,12 +319,29 @@ def raise_bounds(
     hear: of the bytes searched.
     """
     done = 0
+    seeds = Seeds(starts) if engine.takes_seeds else None
     strands = wanted_strands(options.background_strand)
     for part in background_parts(background, strands):
         tell = partial(_tell, hear, done, part)
-        engine.extend_primers(starts, part.columns, k, on_progress=tell)
+        if seeds is None:
+            engine.extend_primers(starts, part.columns, k, on_progress=tell)
+        else:
+            seeds.raise_bounds(starts, part.columns, k)
+            _sweep(starts, part.columns, k, engine, tell)
         done = part.read
     return starts.bounds
+
+
+def _sweep(
+    starts: Starts, columns: Bytes, k: int, engine: Engine, tell: Callable[[float], object]
+) -> None:
+    """Raise the bounds of the starts that are open to what a part of a background requires."""
+    opened = open_starts(starts)
+    if opened is None:
+        engine.extend_primers(starts, columns, k, on_progress=tell)
+    elif len(opened.positions):
+        engine.extend_primers(opened.starts, columns, k, on_progress=tell)
+        opened.hand_back(starts)
 
 
 def _tell(hear: Hear | None, done: int, part: BackgroundPart, share: float) -> None:

@@ -31,6 +31,8 @@ Table = NDArray[np.int32]
 class Published(Engine):
     """An Engine whose scans are those of an algorithm, on the device of another engine."""
 
+    takes_seeds = False  # as the work of the algorithm is what is measured
+
     def __init__(self, base: Any, algorithm: "Algorithm") -> None:
         super().__init__(base.threads)
         self.name = algorithm.name
