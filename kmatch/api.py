@@ -32,8 +32,8 @@ from kmatch.search.panel import pattern_distances
 from kmatch.search.query import Query, Run
 from kmatch.search.regions import RegionsGiven, load_regions
 from kmatch.search.rules import check_pam
+from kmatch.sequences.oligos import PairsGiven, load_pairs
 from kmatch.sequences.patterns import Patterns, load_patterns
-from kmatch.sequences.primer_pairs import PairsGiven, load_pairs
 from kmatch.sequences.records import Progress
 from kmatch.variants.vcf import Variants, load_variants
 

@@ -15,7 +15,6 @@ from kmatch.errors import InputError
 from kmatch.results.melting import SALTS, Salts, codes_of, melting_temperatures
 from kmatch.search import best
 from kmatch.sequences.alphabet import encode_text
-from kmatch.sequences.primer_pairs import load_pairs
 
 OLIGOS = ("ACGTTGCAGTCCATT", "GGATTACCAGTTGCA", "TTGGCCTAGGATCCA")
 
@@ -120,14 +119,6 @@ def test_melting_temperatures_of_sites():
         found.to_bed(io.StringIO())
     with pytest.raises(InputError, match="unknown each"):
         kmatch.assay(given, genome, 2, each="genome", device="cpu")
-
-
-@pytest.mark.parametrize(
-    "words", ["ForwardPrimer\tReversePrimer", "FP\tRP\tProbe", "F\tR", "P1\tP2", "sense\tantisense"]
-)
-def test_header_lines(words, tmp_path):
-    (tmp_path / "assays").write_text(f"assay\t{words}\na\tACGTTGCAGT\tGGATTACCAG\n")
-    assert load_pairs(tmp_path / "assays").names == ["a"]
 
 
 @pytest.mark.filterwarnings("ignore:pattern")
