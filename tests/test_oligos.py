@@ -140,7 +140,7 @@ TOLD = {
     ),
 }  # fmt: skip
 
-COLUMNS = "write NAME, FORWARD and REVERSE a line, and PROBE if there is one, or "
+COLUMNS = "write NAME, FORWARD, REVERSE and PROBE, or name the columns in a header line, or give "
 BAD = {
     "": f"no primers; {COLUMNS}",
     "# nothing\n\n": f"no primers; {COLUMNS}",
@@ -157,8 +157,8 @@ BAD = {
     f"seq,size\n{F},20\n": "no column name: 'seq', 'size'",
     f"{F}\t{R}\tMRSA\n": f"line 1: '{F}' stands where the name is expected; {COLUMNS}",
     f"{F}\t{R}\n": "stands where the name is expected",
-    f"a\t{F}\tMRSA\n": "line 1: oligo 'a_R' has 4 letters, 'MRSA', where oligos have 8 or more; a "
-    f"column was misread: {COLUMNS}",
+    f"a\t{F}\tMRSA\n": "line 1: oligo 'a_R' has 4 letters, 'MRSA', where oligos have 8 or more: a "
+    f"column was misread; {COLUMNS}",
     f"a\t{F}\t{R}\n\nb\t{F}\t{R}\tSARS\n": "line 3: oligo 'b_P' has 4 letters",
     f">x_F\n{F}\n>x_R\nACG\n": "line 3: oligo 'x_R' has 3 letters",
     f"a\t{F}\n": "primers without a partner: 'a'; names of a pair end in _F and _R, _1 and _2 or",
@@ -180,10 +180,10 @@ BAD = {
     f"a\t{F}\tACGTACGT/ACGTACGA/ACGTACGC\n": "'/' at position 9",
     f"a\t{F}\tACGTACGT-TACG\n": "'-' at position 9",
     f"a\t{F}\tFAM-ACGTXACGTACG-BHQ1\n": "'X' at position 5 of 'ACGTXACGTACG', which is no IUPAC "
-    "letter; if this is no sequence, a column was misread: write",
+    "letter; if this is no sequence, name the columns in a header line",
     f"a\t{F}\tAC\u212aTACGTACG\n": "'\u212a' at position 3",
-    f'a,{F},{R},"12\nb,{F},{R},\n': "line 1: unexpected end of data; a cell that begins with a "
-    "quote ends with one",
+    f'a,{F},{R},"12\nb,{F},{R},\n': "line 1: a cell that begins with a quote does not end "
+    "with one (unexpected end of data)",
     f"c\t1\t20\tx_F\t1\t+\t{F}\nc\t30\t50\tx_R\t1\t-\n": "line 2 is no BED with the sequence in "
     "column 7, as those above are; complete it",
     BED.format("a_1_LEFT", F) + BED.format("b_2_RIGHT", R): "without a partner: 'a_1_LEFT', 'b_2_R",

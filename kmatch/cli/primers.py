@@ -29,7 +29,7 @@ SALTS = tuple(
     options.GENOME,
     Argument(
         "primers",
-        f"{OLIGOS} A product holds the probe of its pair, whose name ends in _P or _PROBE.",
+        f"{OLIGOS} A product holds the probe of its pair.",
         required=False,
     ),
     Option(
@@ -261,7 +261,7 @@ def guides(given: Given) -> None:
 
 @command(
     "What primers and probes amplify in many genomes.",
-    Argument("assays", f"{OLIGOS} Probes' names end in _P or _PROBE."),
+    Argument("assays", OLIGOS),
     Argument("genomes", f"One or more: {options.GENOME.text}", nargs=-1, required=True),
     options.distance(
         "Mismatches allowed in an oligo, or differences with --edit; N% of its letters."

@@ -12,8 +12,8 @@ from kmatch.sequences.labels import SHORTEST, is_oligo
 from kmatch.sequences.patterns import is_bed
 
 COLUMNS = (
-    "write NAME, FORWARD and REVERSE a line, and PROBE if there is one, or in any order below a "
-    "header line with these words, or give FASTA, or BED with the sequence in column 7"
+    "write NAME, FORWARD, REVERSE and PROBE, or name the columns in a header line, or give FASTA, "
+    "or BED with the sequence in column 7"
 )
 _BY_PAIR = ("forward", "reverse", "probe")  # columns of a table that has a pair a line
 _QUOTED = ' "'  # around a cell
@@ -122,7 +122,8 @@ def _rows_of(lines: list[str], delimiter: str, label: str) -> Iterator[Line]:
             number = reader.line_num + 1
     except csv.Error as error:
         raise InputError(
-            f"{label}: line {number}: {error}; a cell that begins with a quote ends with one"
+            f"{label}: line {number}: a cell that begins with a quote does not end with one "
+            f"({error})"
         ) from error
 
 

@@ -224,7 +224,7 @@ def _fault(sequence: str, given: str, shortest: int) -> str:
     if len(sequence) < shortest:
         return (
             f"has {counted(len(sequence), 'letter')}, '{shown(sequence)}', where oligos have "
-            f"{shortest} or more; a column was misread: {COLUMNS}"
+            f"{shortest} or more: a column was misread; {COLUMNS}"
         )
     return ""
 
@@ -238,7 +238,7 @@ def _advice(letter: str) -> str:
             "write N for any base, R for [AG], and for a modified base its letter; labels are "
             "FAM-, -BHQ1, /FAM/ or (FAM)"
         )
-    return f"if this is no sequence, a column was misread: {COLUMNS}"
+    return "if this is no sequence, name the columns in a header line"
 
 
 def _of_dict(given: Mapping[Any, Any]) -> Iterator[Oligo]:
