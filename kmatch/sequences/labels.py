@@ -23,6 +23,7 @@ _LABELS_3P = (
     re.compile(rf"(3\s*[{_PRIMES}])\s*$"),
 )
 _CODE = re.compile("/([^/]*)/")  # /56-FAM/, anywhere
+_MOST_LABELS = 20  # of an oligo
 _INNER_CODE = "i"  # begins IDT's codes of bases that are modified: these stand for a letter
 
 _LIKE_BASES = ("VIC", "MGB", "TAMRA", "SUN", "ABY", "DIG")  # labels whose letters are all bases
@@ -43,7 +44,9 @@ def without_labels(text: str) -> tuple[str, list[str]]:
     5'-FAM-ACG TTG CAG /ZEN/ TCC ATT-BHQ1-3'
            ACG TTG CAG       TCC ATT
     """
-    labels = []
+    if text.isalpha():
+        return text, []
+    labels: list[str] = []
 
     def without_code(found: re.Match[str]) -> str:
         if found[1].startswith(_INNER_CODE) or not _is_label(found[1]):
@@ -52,10 +55,10 @@ def without_labels(text: str) -> tuple[str, list[str]]:
         return ""
 
     text = _CODE.sub(without_code, text)
-    while label := _label_at_end(text, _LABELS_5P):
+    while len(labels) < _MOST_LABELS and (label := _label_at_end(text, _LABELS_5P)):
         labels.append(label[0].strip())
         text = text[label.end() :]
-    while label := _label_at_end(text, _LABELS_3P):
+    while len(labels) < _MOST_LABELS and (label := _label_at_end(text, _LABELS_3P)):
         labels.append(label[0].strip())
         text = text[: label.start()]
     return "".join(text.split()), labels

@@ -33,7 +33,7 @@ _HOLDS_ALONE = {"fp": "forward", "rp": "reverse"}  # a forward primer, a reverse
 _SEQUENCE_WORDS = ("sequence", "seq")
 _FILLERS = ("primer", "oligo", *_SEQUENCE_WORDS)
 _KNOWN = re.compile("|".join(sorted({*_HOLDS, *_FILLERS}, key=len, reverse=True)))
-_NO_WORDS = re.compile(r"[(\[{][^)\]}]*[)\]}]?|5\W*(to)?\W*3\W*")  # (Sigma), 5'-3'
+_NO_WORDS = re.compile(r"[(\[{][^)\]}]*[)\]}]?|5\W{0,5}(?:to\W{0,5})?3")  # (Sigma), 5'-3'
 
 Columns = dict[str, int]  # number of the column that holds name, forward, reverse, probe, sequence
 
@@ -252,13 +252,11 @@ def _words_of(cell: str) -> list[str]:
 
 def _warn_of_others(header: Line, columns: Columns, rows: list[Line], label: str) -> None:
     """Warn of columns that hold oligos too, and that are left alone."""
-    taken = columns.values()
-    widest = max(len(line.cells) for line in [header, *rows])
-    others = []
-    for column in range(widest):
-        has_oligos = any(is_oligo(line.cell(column)) for line in rows)
-        if has_oligos and column not in taken:
-            word = header.cell(column)
-            others.append(word or f"column {column + 1}")
+    others = set()
+    for line in rows:
+        for column, cell in enumerate(line.cells):
+            if column not in columns.values() and column not in others and is_oligo(cell):
+                others.add(column)
     if others:
-        warn(f"{label}: columns of sequences that are left alone: {listed(others)}")
+        words = [header.cell(column) or f"column {column + 1}" for column in sorted(others)]
+        warn(f"{label}: columns of sequences that are left alone: {listed(words)}")

@@ -51,11 +51,11 @@ _ENDINGS = {
 # A pair, an ending, and what tells alternates apart: a number, or alt and anything.
 _NAMED = re.compile(
     r"(.+?)[_\-./ ](?:([12])|(FORWARD|REVERSE|FWD|REV|LEFT|RIGHT|PROBE|[FRP])(?:[_-]?\d+)?)"
-    r"(?:_alt\w*)?",
+    r"(?:_alt\w{0,40})?",
     re.IGNORECASE | re.ASCII,
 )
 _INOSINE = str.maketrans("Ii", "Nn")
-_AMPLICON = re.compile(r"\d+$")  # its number, at the end of a pair's name
+_AMPLICON = re.compile(r"(?<!\d)\d+$")  # its number, at the end of a pair's name
 
 Side = Sequenced | Iterable[Sequenced]  # a primer, or its alternates
 PairsGiven = str | os.PathLike[str] | Mapping[str, tuple[Side, Side] | tuple[Side, Side, Side]]
