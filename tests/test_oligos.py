@@ -49,7 +49,13 @@ PLAIN = {
     "semicolons, and commas inside": (f"a;{F};{R};{P}\n# 1,2\n", ASSAY),
     "blanks": (f"a {F}  {R}\r\n", PAIR),
     "blanks below a header": (f"name forward reverse\na {F} {R}\n", PAIR),
-    "quotes": (f'"a","{F}","{R}",""\n', PAIR),
+    "quotes": (f'"a", "{F}","{R}",""\n', PAIR),
+    "words in the plural": (f"Names,Forward primers,Reverse primers\na,{F},{R}\n", PAIR),
+    "eight letters": (f"a,{F},{R[:8]}\n", [PAIR[0], ("a", "a_R", R[:8])]),
+    "a name of a sequence": (
+        f"Primer,Sequence,Forward sequence name\nx_F,{F},y\nx_R,{R},y\n",
+        named("x_F", "x_R"),
+    ),
     "a quoted name": (f'"a, b","{F}","{R}"\n', [("a, b", "a, b_F", F), ("a, b", "a, b_R", R)]),
     "trailing tabs": (f"a\t{F}\t{R}\t\t\t\n", PAIR),
     "empty rows of a spreadsheet": (f"name,forward,reverse\n,,\na,{F},{R}\n,,\n", PAIR),
@@ -81,6 +87,14 @@ PLAIN = {
         f"; mine\n>x Forward primer\n{F}\n>x reverse\n{R}\n>x_Probe x\n{P}\n",
         named("x Forward", "x reverse", "x_Probe"),
     ),
+    "first words that have an ending": (
+        f">x_F reverse\n{F}\n>x_R forward\n{R}\n",
+        named("x_F", "x_R"),
+    ),
+    "BED of forward primers": (
+        BED.format("a_1_LEFT", F) + BED.format("b_1_LEFT", R),
+        named("a_1_LEFT", "b_1_LEFT"),
+    ),
     "BED": (
         "track name=x\n#c\t1\n" + BED.format("x_LEFT", F) + BED.format("x_RIGHT", R),
         named("x_LEFT", "x_RIGHT"),
@@ -92,6 +106,10 @@ for _none in ("", "-", "NA", "nan", "None", "."):
         *PAIR, ("b", "b_F", F), ("b", "b_R", R), ("b", "b_P", P)])  # fmt: skip
 
 TOLD = {
+    f"a\t{F}\t{R}\na\t{F}\t{P}\n": (
+        [*PAIR, ("a", "a_F", F), ("a", "a_R", P)],
+        "'a_F', 'a_R': the name stands for more than one primer; all are searched",
+    ),
     "Assay\tForward primer\tProbe\tReverse primer\n" + f"a\t{F}\t{P}\t{R}\n": (
         ASSAY,
         "columns by line 1: name is 'Assay', forward is 'Forward primer', reverse is "
@@ -165,6 +183,7 @@ BAD = {
     f"a\t{F}\t{R}\t{P}\t{P}\n": "line 1 has 5 columns; write",
     f"a\t{F}\t{R}\nb\t{F}\n": "line 2 has 2 columns; write",
     f"a_F\t{F}\na_R\t{R}\t20\n": "line 2 has 3 columns; write",
+    f'name,"Forward\nprimer",R\n\na,{F},MRSA\n': "line 4: oligo 'a_R' has 4 letters",
     f"name,forward,reverse\nCDC,,\na,{F},{R}\n": "line 2: oligo 'CDC_F' has no letters; give them",
     f"name,forward,reverse\n,{F},{R}\n": "line 2 has no name; write one",
     f"name,seq\n,{F}\n": "line 2: an oligo has no name; write one",
