@@ -55,17 +55,24 @@ def without_labels(text: str) -> tuple[str, list[str]]:
         return ""
 
     text = _CODE.sub(without_code, text)
-    while len(labels) < _MOST_LABELS and (label := _label_at_end(text, _LABELS_5P)):
-        labels.append(label[0].strip())
-        text = text[label.end() :]
-    while len(labels) < _MOST_LABELS and (label := _label_at_end(text, _LABELS_3P)):
-        labels.append(label[0].strip())
-        text = text[: label.start()]
+    text = _without_ends(text, _LABELS_5P, labels)
+    text = _without_ends(text, _LABELS_3P, labels)
     return "".join(text.split()), labels
 
 
+def _without_ends(text: str, forms: Iterable[re.Pattern[str]], labels: list[str]) -> str:
+    """Return a text without the labels at one end, which are added to `labels`."""
+    while len(labels) < _MOST_LABELS:
+        label = _label_at_end(text, forms)
+        if label is None:
+            break
+        labels.append(label[0].strip())
+        text = text[: label.start()] + text[label.end() :]
+    return text
+
+
 def _label_at_end(text: str, forms: Iterable[re.Pattern[str]]) -> re.Match[str] | None:
-    """Return where a text has a label of the first of the forms that it has one of, or None."""
+    """Return where a text has a label of the first form that fits, or None."""
     for form in forms:
         found = form.search(text)
         if found and _is_label(found[1]):

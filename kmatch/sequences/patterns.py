@@ -17,7 +17,9 @@ from kmatch.sequences.records import clean_names
 
 LONGEST = 1 << 24  # letters of a pattern
 NAMES = ("name", "id")  # headers of a column of names, in any case
-BED_NAME, _BED_STRAND, BED_SEQUENCE = 3, 5, 6  # columns, counted from 0
+BED_NAME = 3  # columns, counted from 0
+_BED_STRAND = 5
+BED_SEQUENCE = 6
 _UNNAMED = "<unknown id>"  # the id of a SeqRecord that was given none
 
 
@@ -45,7 +47,9 @@ class PatternSet:
     """
 
     def __init__(self, names: list[str], sequences: list[str]) -> None:
-        self.names, self.sequences, self.masks = names, sequences, letter_masks(sequences)
+        self.names = names
+        self.sequences = sequences
+        self.masks = letter_masks(sequences)
         self.lengths = np.fromiter(map(len, sequences), np.int64, len(sequences))
         self.begins = bounds_of(self.lengths)
 
@@ -135,7 +139,8 @@ def read_patterns(path: StrPath, column: str | None = None) -> PatternSet:
     The file is FASTA, text with one pattern a line, BED with the sequence in column 7, or, where
     `column` names the column of sequences, CSV or TSV with a header line.
     """
-    lines, label = read_lines(path, "patterns"), label_of(path)
+    lines = read_lines(path, "patterns")
+    label = label_of(path)
     rows = list(rows_of(lines, label) if column is None else _column_rows(lines, label, column))
     if not rows:
         raise InputError(f"{label}: no patterns; write one a line, or give FASTA")
@@ -186,7 +191,8 @@ def _fault(patterns: PatternSet, rows: Sequence["Row"], label: str, in_columns: 
     bad = patterns.lengths == 0
     bad[np.searchsorted(patterns.begins, odd, side="right") - 1] = True
     number = int(np.argmax(bad))
-    name, sequence = patterns.names[number], patterns.sequences[number]
+    name = patterns.names[number]
+    sequence = patterns.sequences[number]
     start = f"{where_of(label, rows[number])}pattern '{shown(name)}'"
     if not sequence:
         return f"{start} is empty; give its letters"
