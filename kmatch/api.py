@@ -33,8 +33,8 @@ from kmatch.search.panel import pattern_distances
 from kmatch.search.query import Query, Run
 from kmatch.search.regions import RegionsGiven, load_regions
 from kmatch.search.rules import check_pam
+from kmatch.sequences.oligos import PairsGiven, load_pairs
 from kmatch.sequences.patterns import Patterns, load_patterns
-from kmatch.sequences.primer_pairs import PairsGiven, load_pairs
 from kmatch.sequences.records import Progress
 from kmatch.variants.vcf import Variants, load_variants
 
@@ -290,9 +290,10 @@ def pcr(
 
     A product reaches from a site of a primer on `+` to a site of another on `-` that faces it.
     primers: a dict, name → (forward, reverse) or (forward, reverse, probe), of which each is a
-    sequence or a list of alternates; or a path of lines `NAME<tab>FORWARD<tab>REVERSE`, maybe with
-    `<tab>PROBE`, of FASTA or of BED with sequences in column 7, whose names end in `_F` and `_R`,
-    `/1` and `/2` or `_LEFT` and `_RIGHT`, and of probes in `_P` or `_PROBE`. A product of a pair
+    sequence, a SeqRecord or a list of alternates; or a path of a table of pairs, whose columns are
+    name, forward, reverse and maybe probe or what a header line says, of FASTA or of BED with
+    sequences in column 7, whose names end in `_F` and `_R`, `_1` and `_2` or `_LEFT` and `_RIGHT`,
+    and of probes in `_P` or `_PROBE`. A product of a pair
     with probes holds one of them, within k on either strand. k: mismatches of a
     primer, or differences with edit=True, 0 ≤ k < m. product: (least, most) letters, primers
     included. pairs: `own` joins partners, `any` every two primers, one with itself too. exact_3p:

@@ -28,7 +28,7 @@ from kmatch.results.melting import (
 from kmatch.search import best
 from kmatch.search.query import Query
 from kmatch.sequences.alphabet import encode_text
-from kmatch.sequences.primer_pairs import load_pairs
+from kmatch.sequences.oligos import load_pairs
 
 OLIGOS = ("ACGTTGCAGTCCATT", "GGATTACCAGTTGCA", "TTGGCCTAGGATCCA")
 
@@ -328,14 +328,6 @@ def test_facts_and_matrix():
         [1, 1, 0, 0, 1],
         [2, 1, 0, 1, 0],
     ]
-
-
-@pytest.mark.parametrize(
-    "words", ["ForwardPrimer\tReversePrimer", "FP\tRP\tProbe", "F\tR", "P1\tP2", "sense\tantisense"]
-)
-def test_header_lines(words, tmp_path):
-    (tmp_path / "assays").write_text(f"assay\t{words}\na\tACGTTGCAGT\tGGATTACCAG\n")
-    assert load_pairs(tmp_path / "assays").names == ["a"]
 
 
 @pytest.mark.filterwarnings("ignore:pattern")

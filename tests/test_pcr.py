@@ -17,7 +17,7 @@ from kmatch.apps import joins
 from kmatch.apps.pcr import PcrOptions, products_of
 from kmatch.results.batches import HitBatch, Origin
 from kmatch.results.batches import joined as batches_joined
-from kmatch.sequences.primer_pairs import load_pairs, role_of
+from kmatch.sequences.oligos import load_pairs
 
 FORWARD, REVERSE = "ACGTTGCAGT", "GGATTACCAG"
 PAIR = {"pair": (FORWARD, REVERSE)}
@@ -52,16 +52,6 @@ def test_what_waits_is_what_lies_near():
     sites = batches("hamming", genome, load_pairs(PAIR).primers, chunk_length=500)
     again = [len(found.hits) - count for found, count in joins.finished_sites(sites, 60)]
     assert len(again) > 30 and max(again) <= 4
-
-
-def test_names_tell_pairs():
-    for name, role in {
-        **{"x_F": ("x", 0), "x_r": ("x", 1), "x_F_R": ("x_F", 1)},
-        **{"nCoV_76_LEFT_alt1": ("nCoV_76", 0), "nCoV_76_RIGHT_alt": ("nCoV_76", 1)},
-        **{"s_400_12_RIGHT_1": ("s_400_12", 1), "x_F_alt2": ("x", 0)},
-        **dict.fromkeys(("x_F_2", "_F", "LEFT", "x_FORWARD")),
-    }.items():
-        assert role_of(name) == role
 
 
 # Drawings: a row of oligos each, a column a letter of the genome. `==>` is a site on `+`, `<==` one

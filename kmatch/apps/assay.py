@@ -22,7 +22,7 @@ from kmatch.results.melting import SALTS, Salts
 from kmatch.search.best import WINDOW, Window, closest, records_apart, windows
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.search import Search
-from kmatch.sequences.primer_pairs import PrimerPairs
+from kmatch.sequences.oligos import PrimerPairs
 from kmatch.sequences.records import Stretch, stretch_of, whole_records
 
 ROLES = 3

@@ -43,7 +43,7 @@ from kmatch.search.alignments import GenomeTexts
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
 from kmatch.sequences.alphabet import encode_text, reverse_complement
-from kmatch.sequences.primer_pairs import PROBE, PrimerPairs
+from kmatch.sequences.oligos import PROBE, PrimerPairs
 
 PRODUCT = (50, 5000)
 MANY = 1_000_000  # products of a search

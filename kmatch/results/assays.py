@@ -13,7 +13,7 @@ from kmatch.results.batches import SEEN, AssayBatch
 from kmatch.results.columns import Column, Table, named_row, opened, write_line
 from kmatch.results.lines import Named, Names, record_cells
 from kmatch.sequences.alphabet import letter_masks
-from kmatch.sequences.primer_pairs import FORWARD, PROBE, REVERSE, PrimerPairs
+from kmatch.sequences.oligos import FORWARD, PROBE, REVERSE, PrimerPairs
 
 ANSWERS = ("true_positive", "false_negative", "false_positive", "true_negative")
 BASES = "ACGT"

@@ -31,8 +31,8 @@ from kmatch.results.lines import (
     words_of,
 )
 from kmatch.results.sites import Letters, cuts, differences, flanks
+from kmatch.sequences.oligos import PROBE, PrimerPairs
 from kmatch.sequences.patterns import PatternSet
-from kmatch.sequences.primer_pairs import PROBE, PrimerPairs
 
 VARIANTS = ("variants", "af", "samples", "reference_distance")
 FLANKS = ("flank_5p", "flank_3p")

@@ -223,7 +223,7 @@ def products(draw, shape):
         fewest = 0 if pairs == "any" else 1  # some have no partner
         roles += [(pair, "F")] * draw(st.integers(1, 2))
         roles += [(pair, "R")] * draw(st.integers(fewest, 2))
-    sequence = st.text("ACGT", min_size=4, max_size=9) | st.text(IUPAC, min_size=4, max_size=6)
+    sequence = st.text("ACGT", min_size=8, max_size=11) | st.text(IUPAC, min_size=8, max_size=9)
     written = [draw(sequence) for _ in roles]
     least = draw(st.sampled_from([0, 1, 8, 20]))
     options = {
