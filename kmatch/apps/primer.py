@@ -342,6 +342,8 @@ def _sweep(
     elif len(opened.positions):
         engine.extend_primers(opened.starts, columns, k, on_progress=tell)
         opened.hand_back(starts)
+    else:
+        tell(1.0)
 
 
 def _tell(hear: Hear | None, done: int, part: BackgroundPart, share: float) -> None:
