@@ -6,14 +6,16 @@ __version__ = "1.1.0"
 
 __all__ = ["__version__"]
 __all__ += ["assay", "best", "edit", "guides", "hamming", "multi", "pack", "pcr", "primer"]
-__all__ += ["ClusterError", "DeviceError", "InputError", "KmatchError", "OutputError"]
+__all__ += ["ClusterError", "DeviceError", "InputError", "KmatchError", "KmatchWarning"]
+__all__ += ["OutputError"]
 __all__ += ["Guides", "Hit", "Hits", "Primer", "Primers", "Product", "Products"]
 __all__ += ["Assays", "Genome", "Variants"]
 
 TYPE_CHECKING = False  # what type checkers take to be true
 if TYPE_CHECKING:
     from kmatch.api import assay, best, edit, guides, hamming, multi, pack, pcr, primer
-    from kmatch.errors import ClusterError, DeviceError, InputError, KmatchError, OutputError
+    from kmatch.errors import ClusterError, DeviceError, InputError, KmatchError
+    from kmatch.errors import KmatchWarning, OutputError
     from kmatch.genome import Genome
     from kmatch.results.assays import Assays
     from kmatch.results.guides import Guides

@@ -1,7 +1,8 @@
 """Types of arrays, rows of unequal length in one array, and look-up tables of bytes."""
 
 import math
-from typing import Annotated, Any, TypeVar
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Self, TypeVar
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -25,6 +26,28 @@ KEY_BITS = 62
 copy_rows = entry("kmatch.engine.letters:copy_rows", tuple[Bytes, Longs, Longs, Bytes])
 
 _Item = TypeVar("_Item", bound=np.generic)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Columns of n rows: every field is an array of n items, and all are filtered together."""
+
+    def __len__(self) -> int:
+        first, *_ = fields(self)
+        return len(getattr(self, first.name))
+
+    def take(self, rows: NDArray[Any] | slice) -> Self:
+        """Return some of the rows: numbers, int64[m], flags, bool[n], or a slice."""
+        columns = [getattr(self, column.name)[rows] for column in fields(self)]
+        return type(self)(*columns)
+
+    def followed_by(self, others: Self) -> Self:
+        """Return the rows, and behind them others."""
+        columns = []
+        for column in fields(self):
+            pair = getattr(self, column.name), getattr(others, column.name)
+            columns.append(np.concatenate(pair))
+        return type(self)(*columns)
 
 
 def bounds_of(lengths: ArrayLike) -> Longs:

@@ -10,6 +10,7 @@ from kmatch.engine.letters import Sides
 from kmatch.engine.queries import step_of
 from kmatch.engine.types import Constraints, kind_states, unit_states
 from kmatch.jit.entries import Entry
+from kmatch.search.ends import AnchoredEnds
 from kmatch.search.plateaus import Plateaus
 
 MASKS = {"A": 1, "C": 2, "G": 4, "T": 8}
@@ -150,8 +151,9 @@ def minima(distances, k, backward=False):
     """The coordinates of minima among D, of which those within k are ends."""
     ends = [(0, position, d) for position, d in enumerate(distances) if d <= k]
     query, coordinate, distance = np.array(ends, np.int64).reshape(-1, 3).T.copy()
-    found = Plateaus(np.array([backward], np.uint8)).feed(query, coordinate, distance)
-    return sorted(found[1].tolist())
+    plateaus = Plateaus(np.array([backward], np.uint8))
+    found = plateaus.feed(AnchoredEnds(coordinate, query, distance))
+    return sorted(found.coordinate.tolist())
 
 
 @pytest.mark.parametrize(

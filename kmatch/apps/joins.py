@@ -17,6 +17,7 @@ from kmatch.arrays import (
     Bools,
     Ints,
     Longs,
+    Rows,
     bounds_of,
     first_of_each,
     order_of,
@@ -141,15 +142,12 @@ def finished_sites(batches: Iterable[HitBatch], longest: int) -> Iterator[tuple[
         yield on_one_line(waiting, longest), len(waiting)
 
 
-class Ranges(NamedTuple):
+@dataclass(frozen=True)
+class Ranges(Rows):
     """n ranges of places in a GroupedSites: first … last−1, int64[n] each."""
 
     first: Longs
     last: Longs
-
-    def take(self, rows: slice) -> "Ranges":
-        """Return some of the ranges."""
-        return Ranges(self.first[rows], self.last[rows])
 
     @property
     def counts(self) -> Longs:
@@ -200,7 +198,7 @@ def grouped_sites(sites: Sites, rows: Longs, groups: Longs, longest: int) -> Gro
 
 
 @dataclass(frozen=True)
-class ProductRows:
+class ProductRows(Rows):
     """n products, as rows of Sites.
 
     plus, minus: int64[n], the site of a primer on `+`, at which the product starts, and the one on
@@ -212,18 +210,6 @@ class ProductRows:
     minus: Longs
     is_turned: Bools
     probe: Longs
-
-    def __len__(self) -> int:
-        return len(self.plus)
-
-    def take(self, rows: Longs) -> "ProductRows":
-        """Return some of the products, int64[m], by number."""
-        return ProductRows(
-            plus=self.plus[rows],
-            minus=self.minus[rows],
-            is_turned=self.is_turned[rows],
-            probe=self.probe[rows],
-        )
 
     @property
     def forward(self) -> Longs:
@@ -345,15 +331,12 @@ def with_probes(sites: Sites, products: ProductRows, joins: Joins) -> ProductRow
     return products.take(np.flatnonzero(is_whole))
 
 
-class HeldProbes(NamedTuple):
+@dataclass(frozen=True)
+class HeldProbes(Rows):
     """Sites of probes in products: rows of products and of Sites, int64[n] each."""
 
     product: Longs
     probe: Longs
-
-    def take(self, rows: Longs) -> "HeldProbes":
-        """Return some of them, int64[m], by number."""
-        return HeldProbes(self.product[rows], self.probe[rows])
 
 
 def _closest_probes(sites: Sites, products: ProductRows, pair: Longs, joins: Joins) -> Longs:

@@ -1,6 +1,7 @@
 """For each position of a target the shortest substring that differs from all of a background."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
@@ -8,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arguments import BACKGROUND_STRANDS, check_choice, check_limits, checked_count
-from kmatch.arrays import Bools, Bytes, Floats, Longs, bounds_of, order_of, run_starts
+from kmatch.arrays import Bools, Bytes, Floats, Longs, Rows, bounds_of, order_of, run_starts
 from kmatch.engine.cpu.seeds import Seeds, open_starts
 from kmatch.engine.engine import Engine
 from kmatch.engine.types import FRESH, UNKNOWN, Starts
@@ -128,7 +129,8 @@ class PrimerOptions(NamedTuple):
     background_strand: str = "both"
 
 
-class FoundPrimers(NamedTuple):
+@dataclass(frozen=True)
+class FoundPrimers(Rows):
     """n primers in a record of the target.
 
     start, end: int64[n], 0-based and half-open on the record's forward strand; minus: uint8[n], 1
@@ -138,22 +140,6 @@ class FoundPrimers(NamedTuple):
     start: Longs
     end: Longs
     minus: Bytes
-
-    def take(self, rows: Longs) -> "FoundPrimers":
-        """Return some of the primers, int64[m], by number."""
-        return FoundPrimers(
-            start=self.start[rows],
-            end=self.end[rows],
-            minus=self.minus[rows],
-        )
-
-    def joined(self, others: "FoundPrimers") -> "FoundPrimers":
-        """Return the primers, and behind them others."""
-        return FoundPrimers(
-            start=np.append(self.start, others.start),
-            end=np.append(self.end, others.end),
-            minus=np.append(self.minus, others.minus),
-        )
 
     def turned(self, length: int) -> "FoundPrimers":
         """Return the primers of a record out of those of its reverse complement, the last first.
@@ -254,7 +240,7 @@ class PrimerSearch:
             return primers
         start_count = len(self._starts.bounds)
         turned = self._primers_between(start_count - end, start_count - begin)
-        return primers.joined(turned.turned(end - begin))
+        return primers.followed_by(turned.turned(end - begin))
 
     def _primers_between(self, begin: int, stop: int) -> FoundPrimers:
         """Return the primers of the starts begin … stop−1, the first of which is position 0."""

@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kmatch.arrays import Bools, Bytes, Floats, Longs, bounds_of
+from kmatch.arrays import Bools, Bytes, Floats, Longs, Rows, bounds_of
 
 GAS = 1.987  # cal/(K·mol)
 ZERO_CELSIUS = 273.15  # K
@@ -120,7 +120,7 @@ def _salt_entropy(salts: Salts) -> float:
 
 
 @dataclass(frozen=True)
-class Terms:
+class Terms(Rows):
     """Parameters of n parts of duplexes, or sums of them.
 
     enthalpy: int64[n], 0.01 kcal/mol; entropy: int64[n], 0.01 cal/(K·mol); missing: int64[n], how
@@ -131,10 +131,6 @@ class Terms:
     enthalpy: Longs
     entropy: Longs
     missing: Longs
-
-    def take(self, rows: NDArray[Any]) -> "Terms":
-        """Return the Terms of parts by number, int[m]."""
-        return Terms(self.enthalpy[rows], self.entropy[rows], self.missing[rows])
 
     def sums(self, start: Longs, end: Longs) -> "Terms":
         """Return the sums of the parts start … end−1, int64[m] each."""

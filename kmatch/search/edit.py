@@ -29,7 +29,7 @@ from kmatch.genome import Genome, Genomes
 from kmatch.results.batches import HitBatch, hit_batch
 from kmatch.search.algorithms import choose_algorithm
 from kmatch.search.chunks import NO_LETTERS, Chunking, PackedChunk, plan_reading
-from kmatch.search.ends import NO_ENDS, AnchoredEnds, ends_of, joined_ends, shown_before
+from kmatch.search.ends import NO_ENDS, AnchoredEnds, ends_of, shown_before
 from kmatch.search.panel import checked_distances, each_strand
 from kmatch.search.plateaus import FOREVER, Plateaus, places_of
 from kmatch.search.query import RUN, Query, Run
@@ -226,7 +226,7 @@ class ChunkPass:
         chunk_end = chunk.base + chunk.length
         count = int(np.searchsorted(ends.coordinate, chunk_end))
         behind = ends.take(slice(count, None))
-        self._held = joined_ends(self._held, behind)
+        self._held = self._held.followed_by(behind)
         ends = ends.take(slice(count))
         if not self._sought.is_bound:
             return ends

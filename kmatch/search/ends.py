@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kmatch.arrays import Bools, Longs, run_starts
+from kmatch.arrays import Bools, Longs, Rows, run_starts
 from kmatch.engine.codes import Coding
 from kmatch.search.chunks import PackedChunk
 
 
 @dataclass(frozen=True)
-class AnchoredEnds:
+class AnchoredEnds(Rows):
     """n anchored ends of alignments, sorted by coordinate, then by query.
 
     coordinate: int64[n], of the letter that is read last, in the genome as it is laid out; query:
@@ -32,28 +32,8 @@ class AnchoredEnds:
     query: Longs
     distance: Longs
 
-    def __len__(self) -> int:
-        return len(self.query)
-
-    def take(self, rows: Longs | slice) -> "AnchoredEnds":
-        """Return some of the ends: row numbers, int64[m], or a slice."""
-        return AnchoredEnds(
-            coordinate=self.coordinate[rows],
-            query=self.query[rows],
-            distance=self.distance[rows],
-        )
-
 
 NO_ENDS = AnchoredEnds(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))
-
-
-def joined_ends(first: AnchoredEnds, second: AnchoredEnds) -> AnchoredEnds:
-    """Return ends, and behind them others."""
-    return AnchoredEnds(
-        coordinate=np.concatenate([first.coordinate, second.coordinate]),
-        query=np.concatenate([first.query, second.query]),
-        distance=np.concatenate([first.distance, second.distance]),
-    )
 
 
 def ends_of(

@@ -19,7 +19,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kmatch.arrays import Bools, Bytes, Ints, Longs, Table, Triple, first_of_each, order_of
+from kmatch.arrays import Bools, Bytes, Ints, Longs, Rows, Table, Triple, first_of_each, order_of
 from kmatch.jit.entries import entry
 from kmatch.search.ends import AnchoredEnds
 
@@ -80,7 +80,7 @@ class Plateaus:
 
 
 @dataclass(frozen=True)
-class Places:
+class Places(Rows):
     """The coordinates of n hits.
 
     start, end: int64[n], of each hit; anchor: int64[n], of its anchored end; chain_start,
@@ -93,16 +93,6 @@ class Places:
     chain_start: Longs
     chain_end: Longs
 
-    def take(self, rows: Longs) -> "Places":
-        """Return the places of some hits, by number, int64[m]."""
-        return Places(
-            start=self.start[rows],
-            end=self.end[rows],
-            anchor=self.anchor[rows],
-            chain_start=self.chain_start[rows],
-            chain_end=self.chain_end[rows],
-        )
-
 
 def places_of(start: Longs, end: Longs, anchor: Longs) -> Places:
     """Return the Places of hits that stand for none but themselves."""
@@ -111,17 +101,6 @@ def places_of(start: Longs, end: Longs, anchor: Longs) -> Places:
 
 _NONE = np.zeros(0, np.int64)
 NO_PLACES = places_of(_NONE, _NONE, _NONE)
-
-
-def joined_places(first: Places, second: Places) -> Places:
-    """Return the places of some hits, and behind them those of others."""
-    return Places(
-        start=np.concatenate([first.start, second.start]),
-        end=np.concatenate([first.end, second.end]),
-        anchor=np.concatenate([first.anchor, second.anchor]),
-        chain_start=np.concatenate([first.chain_start, second.chain_start]),
-        chain_end=np.concatenate([first.chain_end, second.chain_end]),
-    )
 
 
 def loci_of(

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kmatch.arrays import Bools, Longs, first_of_each, order_of, run_starts
+from kmatch.arrays import Bools, Longs, Rows, first_of_each, order_of, run_starts
 from kmatch.results.batches import HitBatch, letters_beside, sizes_of
 from kmatch.search.ends import AnchoredEnds
 from kmatch.search.plateaus import Places, Plateaus, loci_of, places_of
@@ -15,7 +15,7 @@ TURNS = np.arange(3)[:, None]  # of a circle: around the middle one is what lies
 
 
 @dataclass(frozen=True)
-class CircleEnds:
+class CircleEnds(Rows):
     """n ends on circles, sorted by group, then by place.
 
     row: int64[n], of its hit; anchor: int64[n], its letter in the record and those behind it;
@@ -35,23 +35,6 @@ class CircleEnds:
     arc_start: Longs
     arc_length: Longs
     anchor_offset: Longs
-
-    def __len__(self) -> int:
-        return len(self.group)
-
-    def take(self, rows: Longs) -> "CircleEnds":
-        """Return some of the ends, by number, int64[m]."""
-        return CircleEnds(
-            row=self.row[rows],
-            anchor=self.anchor[rows],
-            group=self.group[rows],
-            size=self.size[rows],
-            place=self.place[rows],
-            distance=self.distance[rows],
-            arc_start=self.arc_start[rows],
-            arc_length=self.arc_length[rows],
-            anchor_offset=self.anchor_offset[rows],
-        )
 
 
 def on_circles(batch: HitBatch, circles: Circles) -> HitBatch:

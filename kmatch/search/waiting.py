@@ -4,7 +4,7 @@ import numpy as np
 
 from kmatch.arrays import order_of
 from kmatch.results.batches import HitBatch, joined, no_hits
-from kmatch.search.plateaus import NO_PLACES, Places, joined_places, loci_of
+from kmatch.search.plateaus import NO_PLACES, Places, loci_of
 
 
 class WaitingHits:
@@ -28,7 +28,7 @@ class WaitingHits:
     def add(self, hits: HitBatch, places: Places) -> None:
         """Have hits wait; places: where each is, and where its chain would be."""
         self._hits = joined([self._hits, hits])
-        self._places = joined_places(self._places, places)
+        self._places = self._places.followed_by(places)
 
     def released(self, coordinate: int) -> HitBatch:
         """Return the hits that no later hit precedes or joins, sorted; they wait no more.

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bools, Bytes, Longs, bounds_of, distinct
+from kmatch.arrays import Bools, Bytes, Longs, Rows, bounds_of, distinct
 from kmatch.engine.codes import Coding, Found, found_in
 from kmatch.engine.engine import Scan, UnderWay
 from kmatch.engine.queries import QueryArrays
@@ -49,7 +49,7 @@ class QueryGroup(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Windows:
+class Windows(Rows):
     """n windows of a chunk that are within k, sorted by position, then by query.
 
     position: int64[n], of the first letter in the chunk; query: int64[n], in the panel; distance:
@@ -60,15 +60,6 @@ class Windows:
     query: Longs
     distance: Longs
     span: Longs
-
-    def take(self, rows: Longs) -> "Windows":
-        """Return some of the windows, by number, int64[m]."""
-        return Windows(
-            position=self.position[rows],
-            query=self.query[rows],
-            distance=self.distance[rows],
-            span=self.span[rows],
-        )
 
 
 class WindowSearch(Search[HitBatch]):

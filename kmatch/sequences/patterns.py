@@ -238,8 +238,10 @@ def fasta_records(lines: list[str], label: str) -> Iterator[tuple[str, str, int]
     """Yield (title, letters, line) of each record of FASTA: its header without `>`, its letters
     without blanks, and the number of its header's line.
 
-    Biopython parses them. It is imported here, as that takes as long as a small search. Raises
-    InputError for a header of more than LONGEST_HEADER characters.
+    Biopython parses them. It is imported here, as that takes as long as a small search. It cuts
+    blanks of Unicode off a header, which may end a name, so it is given letters beyond ASCII as
+    bytes. Raises InputError for a header of more than
+    LONGEST_HEADER characters.
     """
     from Bio.SeqIO.FastaIO import SimpleFastaParser
 
@@ -250,9 +252,19 @@ def fasta_records(lines: list[str], label: str) -> Iterator[tuple[str, str, int]
                 f"{label}: line {number}: the header has more than {LONGEST_HEADER:,} characters; "
                 "is this FASTA?"
             )
-    records = SimpleFastaParser(f"{line}\n" for line in lines)
+    records = SimpleFastaParser(f"{_as_ascii(line)}\n" for line in lines)
     for number, (title, letters) in zip(headers, records, strict=True):
-        yield title, "".join(letters.split()), number
+        yield _as_unicode(title), "".join(_as_unicode(letters).split()), number
+
+
+def _as_ascii(text: str) -> str:
+    """Return a text whose letters beyond ASCII are bytes, written as surrogates."""
+    return text.encode("utf-8", "surrogateescape").decode("ascii", "surrogateescape")
+
+
+def _as_unicode(text: str) -> str:
+    """Return the text that `_as_ascii` has taken."""
+    return text.encode("ascii", "surrogateescape").decode("utf-8", "surrogateescape")
 
 
 def _fasta_rows(lines: list[str], label: str) -> Iterator[Row]:

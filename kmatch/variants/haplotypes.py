@@ -18,11 +18,12 @@ Of these there are the ones that some copy may have, by its genotypes.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bools, Longs, Table, Words, range_join
+from kmatch.arrays import Bools, Longs, Rows, Table, Words, range_join
 from kmatch.variants.alleles import NONE, Block
 
 TOGETHER = 1 << 13  # anchors whose haplotypes are made together
@@ -31,7 +32,8 @@ NO_COPY = np.uint64(0)  # words of copies
 EVERY_COPY = ~NO_COPY
 
 
-class Growing(NamedTuple):
+@dataclass(frozen=True)
+class Growing(Rows):
     """Haplotypes that are being made, n rows.
 
     rows: int64[n, D], so far; next_site: int64[n], the one whose allele is taken next; start, end:
@@ -51,17 +53,6 @@ class Growing(NamedTuple):
     def anchors(self) -> Longs:
         """The row of the anchor of each, int64[n]."""
         return self.rows[:, 0]
-
-    def take(self, rows: Longs | Bools | slice) -> "Growing":
-        """Return some of the haplotypes."""
-        return Growing(
-            rows=self.rows[rows],
-            next_site=self.next_site[rows],
-            start=self.start[rows],
-            end=self.end[rows],
-            copies=self.copies[rows],
-            spent=self.spent[rows],
-        )
 
     @property
     def is_large(self) -> bool:
@@ -183,7 +174,7 @@ class Haplotypes:
         is_done = (furthest_end <= growing.start) | (next_site < 0)
         is_turned = self._is_below(growing) & is_done
         next_site = np.where(is_turned, anchor_site + 1, next_site)
-        return growing._replace(next_site=next_site)
+        return replace(growing, next_site=next_site)
 
     def _is_open(self, growing: Growing) -> Bools:
         """Return which haplotypes have a next site that their windows may show, bool[n]."""
@@ -207,7 +198,8 @@ class Haplotypes:
 
         # What is shown grows by what an allele deletes, on its side of the anchor.
         deleted = self._deleted[choices.row]
-        branched = branched._replace(
+        branched = replace(
+            branched,
             next_site=branched.next_site + np.where(is_below, -1, 1),
             start=branched.start - np.where(is_below, deleted, 0),
             end=branched.end + np.where(is_below, 0, deleted),
@@ -219,7 +211,7 @@ class Haplotypes:
         fits &= ~self._overlaps(branched.rows, choices.taken)
         if (choices.taken != NONE).any():
             rows = np.column_stack([branched.rows, choices.taken])
-            branched = branched._replace(rows=rows)
+            branched = replace(branched, rows=rows)
         return branched.take(fits)
 
     def _choices(self, growing: Growing) -> Choices:
@@ -258,7 +250,7 @@ class Haplotypes:
             free[choices.taken == NONE] = NO_COPY
             copies &= ~(free & spent)
             spent = spent | (free & copies)
-        return branched._replace(copies=copies, spent=spent)
+        return replace(branched, copies=copies, spent=spent)
 
     def _overlaps(self, rows: Table, taken: Longs) -> Bools:
         """Return which haplotypes, int64[n, D], cannot take an allele or NONE, int64[n]."""
