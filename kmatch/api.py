@@ -22,11 +22,12 @@ from kmatch.arguments import APART, check_choice, check_threads, checked_count
 from kmatch.genome import Genome, as_genome, as_genomes
 from kmatch.packed.writer import write_packed
 from kmatch.results.assays import Assays
+from kmatch.results.guides import Guides
 from kmatch.results.limit import limited
 from kmatch.results.melting import SALTS, Salts
 from kmatch.results.output import open_output
 from kmatch.results.scores import SCORES
-from kmatch.results.table import VARIANTS, Guides, Hits, Primers, Products
+from kmatch.results.table import VARIANTS, Hits, Primers, Products
 from kmatch.search.alignments import BESIDE, GenomeTexts, with_alignments
 from kmatch.search.panel import pattern_distances
 from kmatch.search.query import Query, Run

@@ -1,4 +1,4 @@
-"""Cells of hits, and the lines that they make, by hand."""
+"""Batches, cells and the lines that they make, by hand."""
 
 import io
 
@@ -8,8 +8,9 @@ import pytest
 import kmatch
 from kmatch.arrays import bounds_of
 from kmatch.engine.types import Columns, Texts
-from kmatch.results.batches import HitBatch, Origin
+from kmatch.results.batches import Batch, HitBatch, Origin, cut_at_origin, joined, taken
 from kmatch.results.formats import SamWriter, ViewWriter
+from kmatch.results.limit import _first
 from kmatch.results.lines import (
     CarrierNames,
     Carriers,
@@ -175,3 +176,58 @@ def test_a_hit_for_eyes(pam_first):
     above, _, below = writer._drawn(columns[3:5] if not pam_first else columns[6:8])
     assert above == "pattern \x1b[1;31mT\x1b[0m\x1b[1;31m-\x1b[0m"
     assert below == "text    \x1b[1;31m-\x1b[0m\x1b[1;31mA\x1b[0m"
+
+
+def places(*intervals, circles=None):
+    """A batch of intervals in record 0."""
+    start, end = np.array(intervals, np.int64).T
+    return Batch(
+        np.zeros(len(start), np.int64), start, end, {0: "r"}, origin=Origin(circles=circles)
+    )
+
+
+def test_rows_of_several_batches():
+    """
+    rows of batches    0 1 2 | 3 4 | 5 6 7        asked for: 6 0 7
+    """
+    batches = [
+        places((0, 9), (1, 9), (2, 9)),
+        places((3, 9), (4, 9)),
+        places((5, 9), (6, 9), (7, 9)),
+    ]
+    found = taken(batches, np.array([6, 0, 7]))
+    assert found.start.tolist() == [6, 0, 7] and found.names == {0: "r"}
+
+
+def test_rows_over_the_origin_are_two():
+    """
+    record              0 |------------ … ------------| 100
+    a hit, 97 to 104                                |===|====|
+    its rows              |====| 0 to 4             |===| 97 to 100
+    """
+    batch = places((1, 5), (97, 104), (50, 100), circles={0: 100})
+    cut = cut_at_origin(batch)
+    intervals = list(zip(cut.start.tolist(), cut.end.tolist(), strict=True))
+    assert intervals == [(1, 5), (97, 100), (0, 4), (50, 100)]
+    assert cut_at_origin(places((97, 104))).end.tolist() == [104]
+
+
+def test_the_closest_hits_of_each_pattern():
+    """
+    pattern     1 0 1 1 0          most = 1
+    distance    2 1 0 0 3
+    rows            1   2          1 of pattern 0, 2 of pattern 1, before 3
+    """
+    ops = ["XX", "X=", "==", "==", "XXX"]
+    batch = hits(ops, ops, [1, 0, 1, 1, 0], range(5), range(2, 7), "+++++")
+    assert _first(batch, 1).start.tolist() == [1, 2]
+    assert _first(batch, 2).start.tolist() == [1, 2, 3, 4]
+
+
+def test_scores_are_joined_where_all_have_them():
+    one = hits(["=="], ["AC"], [0], [1], [3], "+", scores={"cfd": np.ones(1), "mit": np.ones(1)})
+    other = hits(["=="] * 2, ["AC"] * 2, [0] * 2, [4, 6], [6, 8], "++", scores={"mit": np.zeros(2)})
+    both = joined([one, other])
+    assert {name: each.tolist() for name, each in both.scores.items()} == {"mit": [1, 0, 0]}
+    assert both.picked(np.array([2, 0])).scores["mit"].tolist() == [0, 1]
+    assert joined([one, hits(["=="], ["AC"], [0], [4], [6], "+")]).scores is None

@@ -10,10 +10,10 @@ import pytest
 import kmatch
 from kmatch.cli import options
 from kmatch.errors import InputError
-from kmatch.results.cas9 import guide_letters
+from kmatch.results.cas9 import guide_letters, is_cas9
 from kmatch.results.cfd import cfd_weights
 from kmatch.results.mit import LOWERING
-from kmatch.results.scores import SCORES, Scorer
+from kmatch.results.scores import SCORES, Score, Scorer
 from kmatch.search.rules import Bounds
 
 FREE = Bounds(20, 20, 20)
@@ -165,3 +165,20 @@ def test_every_weight_is_that_of_the_table():
     known |= {(at, codes[x], codes[x]): 1 for at in range(20) for x in "ACGT"}
     known |= {(21, codes[a], codes[b]): w for (a, b), w in naive_scores.PAMS.items()}
     assert {each: weights[each] for each in zip(*np.nonzero(weights >= 0), strict=True)} == known
+
+
+def test_a_score_is_an_entry_of_the_registry(monkeypatch):
+    """As CONTRIBUTING says: hits, guides and their specificities have it by its name."""
+
+    def scores(batch, guides, most):
+        return np.where(guides.is_guide[batch.pattern], 1 / (1 + batch.distance), np.nan)
+
+    monkeypatch.setitem(SCORES, "near", Score("near", 1, 20, is_cas9, scores))
+    guide = "ACGATCGATTACGGATCTAG"
+    sites = [guide, guide[:-1] + "C"]
+    genome = kmatch.Genome.from_records([("r", "N".join(site + "AGG" for site in sites))])
+    how = {"k": 2, "pam": "NGG", "score": "near", "device": "cpu"}
+    hits = kmatch.multi(genome, [guide], strand="+", **how)
+    assert hits.near.tolist() == [1, 0.5] and hits.tsv[-1] == "near"
+    guides = kmatch.guides(genome, genome, **how)
+    assert guides.specificity_near.tolist() == [1 / 1.5, 1 / 1.5]

@@ -236,7 +236,7 @@ def guides(given: Given) -> None:
     search = Search(given, default="tsv")
     from kmatch.apps.guides import GuideOptions, GuideSearch
     from kmatch.genome import Genome
-    from kmatch.results.table import Guides
+    from kmatch.results.guides import Guides
     from kmatch.search.regions import load_regions
 
     table = Guides((), given.k, given.score)

@@ -62,7 +62,8 @@ class Genes:
 
     def __init__(self, genes: Intervals) -> None:
         self._borders = distinct(np.concatenate(genes))
-        self._under: list[list[int]] = [[] for _ in range(len(self._borders) + 1)]
+        stretch_count = len(self._borders) + 1
+        self._under: list[list[int]] = [[] for _ in range(stretch_count)]
         first_stretches = np.searchsorted(self._borders, genes.start) + 1
         end_stretches = np.searchsorted(self._borders, genes.end) + 1
         stretches = zip(first_stretches.tolist(), end_stretches.tolist(), strict=True)
@@ -111,7 +112,8 @@ class Annotation:
         features = read_features(path)
         self._label = features.label
         self._is_bed = features.is_bed
-        records = dict.fromkeys(each.record for each in (*features.genes, *features.exons))
+        all_features = [*features.genes, *features.exons]
+        records = dict.fromkeys(each.record for each in all_features)
         self._numbers = {record: number for number, record in enumerate(records)}
         self._records: dict[str, None] = {}  # of rows so far
         genes, order = self._sorted(features.genes)
@@ -122,10 +124,10 @@ class Annotation:
 
     def _sorted(self, features: list[Feature]) -> tuple[Intervals, Longs]:
         """Return the intervals of features, by start and end, and the order of the features."""
-        rows = [(self._numbers[each.record], each.start, each.end) for each in features]
-        record, start, end = np.array(rows, np.int64).reshape(-1, 3).T
-        start = record * RECORD + start
-        end = record * RECORD + end
+        numbers = [self._numbers[each.record] for each in features]
+        record_starts = np.array(numbers, np.int64) * RECORD
+        start = record_starts + np.array([each.start for each in features], np.int64)
+        end = record_starts + np.array([each.end for each in features], np.int64)
         order = order_of(start, end)
         return Intervals(start[order], end[order]), order
 

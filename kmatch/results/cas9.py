@@ -35,11 +35,16 @@ class GuideLetters(NamedTuple):
 
 def guide_letters(patterns: Iterable[str]) -> GuideLetters:
     """Return the letters of patterns, of which those of twenty A, C, G and T are guides."""
-    words = [pattern.upper().replace("U", "T") for pattern in patterns]
-    is_guide = np.array([bool(_GUIDES.fullmatch(word)) for word in words], np.bool_)
-    guides = [word if fits else "N" * GUIDE for word, fits in zip(words, is_guide, strict=True)]
+    is_guide = []
+    guides = []
+    for pattern in patterns:
+        word = pattern.upper().replace("U", "T")
+        fits = _GUIDES.fullmatch(word) is not None
+        is_guide.append(fits)
+        guides.append(word if fits else "N" * GUIDE)
     letters = np.frombuffer("".join(guides).encode(), np.uint8)
-    return GuideLetters(letters.reshape(-1, GUIDE) & np.uint8(CODE), is_guide)
+    codes = letters.reshape(-1, GUIDE) & np.uint8(CODE)
+    return GuideLetters(codes, np.array(is_guide, np.bool_))
 
 
 def is_cas9(pam: str, leads: bool) -> bool:

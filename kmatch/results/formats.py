@@ -176,14 +176,16 @@ class SamWriter(Writer):
         sizes = np.diff(bounds)
         is_minus = np.repeat(batch.minus.astype(bool), sizes)
         columns = np.arange(len(ops))
-        backwards = np.repeat(bounds[:-1] + bounds[1:] - 1, sizes) - columns
+        first_and_last = bounds[:-1] + bounds[1:] - 1  # their sum
+        backwards = np.repeat(first_and_last, sizes) - columns
         order = np.where(is_minus, backwards, columns)
         complements = np.frombuffer(COMPLEMENT, np.uint8)[letters]
         forward = np.where(is_minus, complements, letters)[order]
         # Reads lack the letters of the text that patterns skip.
         is_read = ops != SKIPPED
         read_bounds = bounds_of(is_read)[bounds]
-        return Texts(bounds, ops[order]), Texts(read_bounds, forward[is_read[order]])
+        reads = forward[is_read[order]]
+        return Texts(bounds, ops[order]), Texts(read_bounds, reads)
 
     def _column_letters(self, batch: HitBatch) -> Bytes:
         """Return the letter of its read at each column of hits, and any where it has none."""
@@ -344,10 +346,11 @@ class ViewWriter(Writer):
     def _title(self, batch: HitBatch, row: int) -> str:
         genome = "" if batch.origin.name is None else f"{batch.origin.name} "
         record = batch.names[int(batch.record[row])]
+        interval = f"{batch.start[row]}-{batch.end[row]}"
         strand = "-" if batch.minus[row] else "+"
-        place = f"{genome}{record}:{batch.start[row]}-{batch.end[row]} {strand}"
         name = self.table.labels.words[batch.pattern[row]]
-        return f"{place} {name}, distance {batch.distance[row]}"
+        distance = batch.distance[row]
+        return f"{genome}{record}:{interval} {strand} {name}, distance {distance}"
 
     def _columns(self, pattern: str, ops: str, text: str) -> list[ViewColumn]:
         """Return the columns of an alignment.

@@ -143,11 +143,23 @@ def score_cfd(sites, guides, distances, most, weights, products, scores):
         if is_straight and pam - first == length:
             score = 1.0
             for i in range(length):
-                score *= weights[i, codes[guide, i], text[first + i] & CODE]
+                letter = text[first + i] & CODE
+                score *= weights[i, codes[guide, i], letter]
         else:
             site = text[first:pam]
             score = _best_cfd(codes[guide], site, distance, most, weights, products[0], products[1])
-        scores[hit] = score * weights[-1, text[pam + 1] & CODE, text[pam + 2] & CODE]
+        second = text[pam + 1] & CODE
+        third = text[pam + 2] & CODE
+        scores[hit] = score * weights[-1, second, third]
+
+
+@inlined
+def keep_greater(products, a, b, c, product):
+    """Keep a product where it is greater than the one that is there.
+
+    `max` keeps its first argument where the second is NaN.
+    """
+    products[a, b, c] = max(products[a, b, c], product)
 
 
 @kernel
@@ -156,8 +168,7 @@ def _best_cfd(guide, site, distance, most, weights, before, after):
     one.
 
     before, after: float64[a, b, c], before a letter of the guide and behind it: the greatest
-    product of what was aligned with a insertions, b deletions and c mismatches, negative for none:
-    `max` keeps its first argument where the second is NaN.
+    product of what was aligned with a insertions, b deletions and c mismatches, negative for none.
 
     The steps from a product, of which the last two take the letter of the guide:
 
@@ -182,19 +193,19 @@ def _best_cfd(guide, site, distance, most, weights, before, after):
                     product = before[a, b, c]
                     if product < 0:
                         continue
+                    letter = site[j] & CODE if j < len(site) else GAP
                     if j < len(site) and b < deletions:
-                        skipped = product * weights[i, GAP, site[j] & CODE]
-                        before[a, b + 1, c] = max(before[a, b + 1, c], skipped)
-                    if i < len(guide) and a < insertions:
-                        skipped = product * weights[i, guide[i], GAP]
-                        after[a + 1, b, c] = max(after[a + 1, b, c], skipped)
-                    if i < len(guide) and j < len(site):
-                        letter = site[j] & CODE
+                        keep_greater(before, a, b + 1, c, product * weights[i, GAP, letter])
+                    if i == len(guide):
+                        continue
+                    if a < insertions:
+                        keep_greater(after, a + 1, b, c, product * weights[i, guide[i], GAP])
+                    if j < len(site):
                         joined = product * weights[i, guide[i], letter]
                         if guide[i] == letter:
-                            after[a, b, c] = max(after[a, b, c], joined)
+                            keep_greater(after, a, b, c, joined)
                         elif c < mismatches:
-                            after[a, b, c + 1] = max(after[a, b, c + 1], joined)
+                            keep_greater(after, a, b, c + 1, joined)
         if i < len(guide):
             before, after = after, before
     # Behind the last letter of the guide all letters of the site are used.

@@ -28,25 +28,30 @@ LOWERING = 1e-3 * np.array(
 
 def mit_scores(batch: HitBatch, guides: GuideLetters, _: Most) -> Floats:
     """Return the score of aligned hits, float64[n], from 0 to 100; NaN where it is undefined."""
-    ops, text = batch.aligned
     # Hits without bulges, of guides of twenty letters beside a PAM of three.
-    is_bulge = (ops.letters == INSERTED) | (ops.letters == DELETED)
-    has_bulge = counted_in_rows(is_bulge, ops.bounds) > 0
+    text = batch.aligned.text
     has_size = np.diff(text.bounds) == GUIDE + PAM
     is_guide = guides.is_guide[batch.pattern]
-    rows = np.flatnonzero(~has_bulge & has_size & is_guide)
+    rows = np.flatnonzero(~_has_bulge(batch) & has_size & is_guide)
     # Their sites and their mismatches, a row a hit.
-    columns = np.arange(GUIDE + PAM)
-    places = text.bounds[rows][:, None] + columns
+    places = text.bounds[rows][:, None] + np.arange(GUIDE + PAM)
     sites = text.letters[places] & CODE
     differs = guides.codes[batch.pattern[rows]] != sites[:, :GUIDE]
     factors = np.where(differs, 1 - LOWERING, 1)
-    scores = np.full(len(batch), np.nan)
-    scores[rows] = 100 * factors.prod(axis=1) / _divisors(differs)
-    # A letter of the site, or of its PAM, that is no base.
+    found = 100 * factors.prod(axis=1) / _divisors(differs)
+    # A letter of the site, or of its PAM, that is no base leaves it undefined.
     is_unknown = (sites == UNKNOWN).any(axis=1)
-    scores[rows[is_unknown]] = np.nan
+    found[is_unknown] = np.nan
+    scores = np.full(len(batch), np.nan)
+    scores[rows] = found
     return scores
+
+
+def _has_bulge(batch: HitBatch) -> Bools:
+    """Return which hits have a letter on one side alone, bool[n]."""
+    ops = batch.aligned.ops
+    is_bulge = (ops.letters == INSERTED) | (ops.letters == DELETED)
+    return np.asarray(counted_in_rows(is_bulge, ops.bounds) > 0)
 
 
 def _divisors(differs: Bools) -> Floats:
