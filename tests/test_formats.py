@@ -100,3 +100,49 @@ def test_samtools_takes_it(folder):
     begun = {int(start) for record, start in places if record == "one"}
     assert {int(line[1]) for line in piled if line[0] == "one"} >= begun
     assert tags(run("calmd", "hits.bam", "g.fa").splitlines()) == tags(rows)
+
+
+GFF3 = (
+    "hamming genome.fa -p TTGCAGG -k 3",
+    "hamming packed.kmatch -p GGGG -k 0",
+    "hamming genome.fa -p CAATTTTT -k 0 --circular chr1",
+    "hamming packed.kmatch -p CAATTTTT -k 0 --circular chr1",
+    "hamming @list -p CAATTTTT -k 2",
+    "hamming twice.kmatch -p TTGCAGG -k 1",
+    "multi genome.fa -p ACGTTGC -k 2 --pam NGG",
+    "edit genome.fa patterns.txt -k 3 --report ends",
+    "best genome.fa patterns.txt",
+    "best genome.fa patterns.txt --each record",
+    "hamming genome.fa -p TTGCAGG -k 0 --variants snp.vcf",
+    "hamming genome.fa -p ACGTACGTACGT -k 0",
+)
+
+
+@pytest.mark.skipif(not shutil.which("gt"), reason="genometools is not installed")
+@pytest.mark.parametrize("search", GFF3)
+def test_genometools_takes_gff3(folder, search):
+    """Names that have to be escaped, lengths in the header or not, circles, and no hit at all."""
+    (folder / "patterns.txt").write_text("a b=;%,&é\tACTTGCAGR\n>d\tTTGCAGG\n")
+    (folder / "twice.fa").write_bytes(fasta([("x|y,z;1", CHR), ("x|y,z;1", CHR[:20])]))
+    (folder / "list").write_text("genome.fa\ntwice.fa\n")
+    (folder / "snp.vcf").write_text(
+        "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n"
+        "chr1\t10\t.\tG\tC\t.\t.\t.\n"
+    )
+    for name, genome in (("packed", "genome.fa"), ("twice", "twice.fa")):
+        assert here("pack", genome, "-o", f"{name}.kmatch").status == 0
+    assert here(*search.split(), "-o", "hits.gff3").status == 0
+    hits = (folder / "hits.gff3").read_text()
+    assert ("cigar=" in hits) == ("ACGTACGTACGT" not in search)
+    assert ("##sequence-region chr1 1 30\n" in hits) == ("packed" in search)
+    done = subprocess.run(["gt", "gff3validator", "hits.gff3"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "input is valid GFF3\n"), done.stderr
+
+
+def test_lengths_in_gff3_cost_no_reading(folder):
+    """In memory as in a packed genome; records without letters have none."""
+    genome = kmatch.Genome("genome.fa")
+    first = text_of(kmatch.hamming(genome, ["GGGG"], k=0), "gff3").splitlines()
+    lengths = ["##sequence-region chr1 1 30", "##sequence-region a%282%29 1 4"]
+    assert first[:3] == ["##gff-version 3", *lengths]
+    assert searched(form="gff3").out.count(b"##") == 1

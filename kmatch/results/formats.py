@@ -22,6 +22,7 @@ from kmatch.genome import Genomes
 from kmatch.results.batches import Batch, HitBatch, cut_at_origin
 from kmatch.results.lines import (
     Cells,
+    Edits,
     Fields,
     Named,
     Names,
@@ -42,6 +43,7 @@ AHEAD = 6  # times ROWS that may wait
 MATCH = ord("=")
 INSERTED = ord("I")
 SKIPPED = ord("D")
+NEWLINE = ord("\n")
 REVERSE = 16  # the flag of SAM for the strand -
 LABEL = 254  # characters that SAM allows a read's name
 _UNFIT = re.compile(r"[^!-?A-~]")  # in a read's name
@@ -240,8 +242,8 @@ def _lengths(genomes: Genomes | None) -> dict[str, int]:
 class Gff3Writer(Writer):
     """Writes GFF3: each hit is a `nucleotide_match`, numbered from 1.
 
-    A circular record has a line of its own before its hits, of which those over the origin end
-    behind its last letter.
+    The header has the lengths of the records where they cost no reading. A circular record has a
+    line of its own before its hits. A hit over the origin ends behind the record's last letter.
     """
 
     def __init__(self, handle: Any, table: Any) -> None:
@@ -252,7 +254,10 @@ class Gff3Writer(Writer):
         super().__init__(handle, table)
 
     def header(self) -> str:
-        return "##gff-version 3\n"
+        lines = ["##gff-version 3"]
+        for name, length in _lengths_at_hand(self.table.searched).items():
+            lines.append(f"##sequence-region {_in_sequence(name)} 1 {length}")
+        return "\n".join([*lines, ""])
 
     def fields(self, batch: HitBatch) -> Fields:
         first = self._number
@@ -269,7 +274,7 @@ class Gff3Writer(Writer):
             ("\t.\tID=hit", np.arange(first, self._number)),
             (";Name=", Named(self._labels, batch.pattern)),
             (";distance=", batch.distance),
-            (";cigar=", self.table.cells("cigar", batch)),
+            (";cigar=", _cigar_values(self.table.cells("cigar", batch))),
         ]
         if genome is not None:
             fields.append((";genome=", same(genome, batch)))
@@ -293,6 +298,37 @@ class Gff3Writer(Writer):
             size = circles[record]
             lines.append(f"{place}\t1\t{size}\t.\t+\t.\tIs_circular=true{ending}\n")
         return Named(Names(lines), which)
+
+
+def _lengths_at_hand(genomes: Genomes | None) -> dict[str, int]:
+    """Return the letters of each record, by name, of one genome whose lengths cost no reading.
+
+    Records without letters are left out. Where records share a name there are none at all.
+    """
+    if genomes is None or genomes.named:
+        return {}
+    genome = genomes.genome(0)
+    if not genome.has_sizes:
+        return {}
+    names, lengths = genome.sizes
+    if len(set(names)) < len(names):
+        return {}
+    sizes = zip(names, lengths.tolist(), strict=True)
+    return {name: length for name, length in sizes if length}
+
+
+def _cigar_values(cells: TextCells | Edits) -> TextCells:
+    """Return CIGARs as values of GFF3, in which `=` is escaped.
+
+    12=1X4=  ->  12%3D1X4%3D
+    """
+    lines = bytes(lines_of([("", cells)])).replace(b"=", b"%3D")
+    letters = np.frombuffer(lines, np.uint8)
+    is_end = letters == NEWLINE
+    # Before the end of line i stand the ends of i other lines.
+    ends = np.flatnonzero(is_end)
+    bounds = np.append(0, ends - np.arange(len(ends)))
+    return TextCells(Texts(bounds, letters[~is_end]))
 
 
 def _escaped(unfit: re.Pattern[bytes], name: str) -> str:

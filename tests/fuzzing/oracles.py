@@ -212,6 +212,8 @@ def sam(search, found):
 
 def gff3(search, found):
     lines = ["##gff-version 3"]
+    if search.way == "api" or search.source in ("packed", "chunks"):  # lengths cost no reading
+        lines += [f"##sequence-region {name} 1 {len(text)}" for name, text in search.named if text]
     for number, (cells, hit) in enumerate(with_cells(search, found), 1):
         lines.append(gff3_row(number, cells, len(search.patterns[hit[3]])))
     return "".join(f"{line}\n" for line in lines)
@@ -302,6 +304,7 @@ def gff3_row(number, row, length):
     record, start, end, name, distance, strand, cigar, _ = row
     score = round(1000 * (1 - int(distance) / length))
     name = "".join(quote(c, safe="") if c in "%;=&,\t" else c for c in name)
-    values = f"ID=hit{number};Name={name};distance={distance};cigar={cigar}"
+    escaped = cigar.replace("=", "%3D")
+    values = f"ID=hit{number};Name={name};distance={distance};cigar={escaped}"
     cells = [quote(record, safe=".:^*$@!+_?-|"), "kmatch", "nucleotide_match", int(start) + 1, end]
     return "\t".join(map(str, [*cells, score, strand, ".", values]))
