@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kmatch import __version__
-from kmatch.arrays import Bytes, bounds_of, run_starts
+from kmatch.arrays import Bytes, Longs, bounds_of, first_of_each, order_of, run_starts
 from kmatch.engine.types import Texts
 from kmatch.engine.workers import cores, pool
 from kmatch.errors import InputError
@@ -45,8 +45,10 @@ INSERTED = ord("I")
 SKIPPED = ord("D")
 NEWLINE = ord("\n")
 REVERSE = 16  # the flag of SAM for the strand -
+SECONDARY = 256  # that for all lines of a read but the first
 LABEL = 254  # characters that SAM allows a read's name
 _UNFIT = re.compile(r"[^!-?A-~]")  # in a read's name
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 GAP = "-"
 DIFFERENCE = "\x1b[1;31m"  # what begins and ends a colour on a terminal
 PLAIN = "\x1b[0m"
@@ -132,13 +134,20 @@ class SamWriter(Writer):
 
     A read is the pattern on the forward strand, an IUPAC letter that matched being the base that it
     matched, so that read, CIGAR and reference agree. Its name has `_` for what SAM does not allow.
-    Raises InputError for a genome whose records a header cannot name.
+    The first line of a name is primary. Raises InputError for a genome whose records a header
+    cannot name.
     """
 
     def __init__(self, handle: Any, table: Any) -> None:
         """table: Hits, with the genome that was searched."""
         self._lengths = _lengths(table.searched)
         self._labels = Names(_UNFIT.sub("_", name)[:LABEL] for name in table.labels.words)
+        # Which of the distinct names each pattern has, and whether there was a line of it.
+        numbers: dict[str, int] = {}
+        self._label_numbers = np.array(
+            [numbers.setdefault(label, len(numbers)) for label in self._labels.words], np.int64
+        )
+        self._is_written = np.zeros(len(numbers), np.bool_)
         # The letters of all patterns side by side.
         letters = "".join(table.patterns.sequences).upper().replace("U", "T")
         self._letters = np.frombuffer(letters.encode(), np.uint8)
@@ -148,14 +157,18 @@ class SamWriter(Writer):
         order = "coordinate" if self.table.ordered else "unknown"
         lines = [f"@HD\tVN:1.6\tSO:{order}"]
         lines += [f"@SQ\tSN:{name}\tLN:{length}" for name, length in self._lengths.items()]
-        return "\n".join([*lines, f"@PG\tID:kmatch\tPN:kmatch\tVN:{__version__}", ""])
+        program = f"@PG\tID:kmatch\tPN:kmatch\tVN:{__version__}"
+        if self.table.command_line:
+            typed = _CONTROL.sub("_", self.table.command_line)
+            program = f"{program}\tCL:{typed}"
+        return "\n".join([*lines, program, ""])
 
     def fields(self, batch: HitBatch) -> Fields:
         ops, reads = self._forward(batch)
         differences = np.diff(ops.bounds) - ops.counted("=")
         return [
             ("", Named(self._labels, batch.pattern)),
-            ("\t", batch.minus * REVERSE),
+            ("\t", self._flags(batch)),
             ("\t", self.table.cells("record", batch)),
             ("\t", batch.start + 1),
             ("\t255\t", TextCells(ops, runs=True)),
@@ -163,6 +176,15 @@ class SamWriter(Writer):
             ("\t*\tNM:i:", differences),
             ("\tkd:i:", batch.distance),
         ]
+
+    def _flags(self, batch: HitBatch) -> Longs:
+        """Return the flags of hits, whose batches are asked for in order."""
+        labels = self._label_numbers[batch.pattern]
+        is_secondary = np.ones(len(batch), np.bool_)
+        is_secondary[first_of_each(order_of(labels), labels)] = False
+        is_secondary |= self._is_written[labels]
+        self._is_written[labels] = True
+        return np.where(batch.minus, REVERSE, 0) + np.where(is_secondary, SECONDARY, 0)
 
     def _forward(self, batch: HitBatch) -> tuple[Texts, Texts]:
         """Return the columns of hits and the letters of their reads, on the forward strand.
@@ -382,11 +404,11 @@ class ViewWriter(Writer):
     def _title(self, batch: HitBatch, row: int) -> str:
         genome = "" if batch.origin.name is None else f"{batch.origin.name} "
         record = batch.names[int(batch.record[row])]
-        interval = f"{batch.start[row]}-{batch.end[row]}"
+        interval = f"{batch.start[row]} {batch.end[row]}"
         strand = "-" if batch.minus[row] else "+"
         name = self.table.labels.words[batch.pattern[row]]
         distance = batch.distance[row]
-        return f"{genome}{record}:{interval} {strand} {name}, distance {distance}"
+        return f"{genome}{record} {interval} {strand} {name}, distance {distance}"
 
     def _columns(self, pattern: str, ops: str, text: str) -> list[ViewColumn]:
         """Return the columns of an alignment.

@@ -1,6 +1,5 @@
 """How many hits each pattern has at each distance, as a table and in a report, and the closest."""
 
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
@@ -72,13 +71,12 @@ class Counts:
 
 
 def write_report(path: str, counts: Counts | None = None, **facts: Any) -> None:
-    """Write one object: the facts, versions, the command line, and hits by pattern and distance.
+    """Write one object: versions, the facts, and hits by pattern and distance.
 
     docs/report.schema.json describes it. counts: of the hits of patterns, where there are any.
     """
     import json
     import platform
-    import shlex
     from importlib.metadata import version
 
     versions = {"python": platform.python_version()}
@@ -87,7 +85,6 @@ def write_report(path: str, counts: Counts | None = None, **facts: Any) -> None:
         "schema_version": SCHEMA_VERSION,
         "kmatch": __version__,
         "versions": versions,
-        "command_line": shlex.join(["kmatch", *sys.argv[1:]]),
         **facts,
     }
     if counts is not None:

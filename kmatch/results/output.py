@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from kmatch import interrupts
 from kmatch.errors import ClosedPipe, OutputError
+from kmatch.results.bgzf import BlockedGzip
 
 Path = str | os.PathLike[str]
 STANDARD = "standard output"
@@ -23,9 +24,9 @@ def open_output(path: Path | None = None) -> Iterator[Any]:  # a NamedHandle
 
     A file is written under a temporary name and renamed when the block ends well; otherwise
     nothing is left of it. It has the mode and, as far as that may be given, the owner of the file
-    that it replaces. `.gz` and `.zst` in the name compress. Devices and pipes are written to as
-    they are. Raises OutputError where opening, writing or closing fails, ClosedPipe where nobody
-    reads the pipe any more; what else the block raises passes through.
+    that it replaces. `.gz`, which is BGZF, and `.zst` in the name compress. Devices and pipes are
+    written to as they are. Raises OutputError where opening, writing or closing fails, ClosedPipe
+    where nobody reads the pipe any more; what else the block raises passes through.
     """
     if path in (None, "-") or is_standard_output(path):
         label = STANDARD if path in (None, "-") else str(path)
@@ -93,10 +94,8 @@ def _whole_file(path: str, label: str) -> Iterator["NamedHandle"]:
             handle = stack.enter_context(NamedHandle(raw, label))
             kind = os.path.splitext(label.lower())[1].removeprefix(".")
             if kind in COMPRESSED:
-                from xopen import xopen
-
                 with writing(label):
-                    packed = xopen(raw, "wb", threads=0, format=kind)
+                    packed = compressor(raw, kind)
                 handle = stack.enter_context(NamedHandle(packed, label))
             yield handle
         with writing(label):
@@ -105,6 +104,15 @@ def _whole_file(path: str, label: str) -> Iterator["NamedHandle"]:
         with suppress(OSError):
             os.unlink(partial)
         interrupts.unfinished.discard(partial)
+
+
+def compressor(raw: Any, kind: str) -> Any:
+    """Return a handle that compresses to a binary one: `gz`, in blocks of BGZF, or `zst`."""
+    if kind == "gz":
+        return BlockedGzip(raw)
+    from xopen import xopen
+
+    return xopen(raw, "wb", threads=0, format=kind)
 
 
 def _create(name: str, path: str) -> io.BufferedWriter:
