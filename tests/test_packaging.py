@@ -13,7 +13,6 @@ import zipfile
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 from support.commands import here
@@ -29,7 +28,6 @@ GENOME, GUIDES = DATA / "human_mito_rcrs.fa.gz", DATA / "mito_guides.txt"
 WANTED = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT, NAME = WANTED["project"], f"kmatch-{__version__}"
 VERSION = re.compile(r'(?:kmatch[:= ]+|version = "|_VERSION@">)(\d[\d.]+\d)')
-TOOL = ElementTree.parse(RECIPES / "galaxy" / "kmatch.xml").getroot()
 
 
 def files_of(*folders):
@@ -136,26 +134,6 @@ def test_nf_core(tmp_path, monkeypatch):
     assert {path.name for path in tmp_path.iterdir()} == {"guides.tsv", "guides_mqc.json"}
     said = yaml.safe_load((module / "meta.yml").read_text())
     assert list(said["output"]) == re.findall(r"emit: (\w+)", text)
-
-
-@pytest.mark.parametrize("test", TOOL.findall("tests/test"))
-def test_galaxy(test, tmp_path):
-    hits = tmp_path / "dataset_1.dat"
-    values = {"hits": str(hits)}
-    given = {param.get("name"): param.get("value") for param in test.findall("param")}
-    for param in TOOL.findall("inputs/param"):
-        name, options = param.get("name"), [one.get("value") for one in param.findall("option")]
-        values[name] = given.pop(name, [*options, param.get("value")][0])
-        assert not options or values[name] in options
-        if param.get("type") == "data":
-            values[name] = str(RECIPES / "galaxy" / "test-data" / values[name])
-    assert given == {}
-    command = TOOL.findtext("command").replace('"\\${GALAXY_SLOTS:-1}"', "1")
-    command = re.sub(r"\$(\w+)", lambda name: values[name[1]], command)
-    assert here(*shlex.split(command)[1:]).status == 0
-    lines, expected = hits.read_text().splitlines(), test.find("output/assert_contents")
-    assert len(lines) == int(expected.find("has_n_lines").get("n"))
-    assert expected.find("has_line").get("line") in lines
 
 
 @pytest.mark.skipif(not shutil.which("snakemake"), reason="no snakemake: pip install snakemake")
