@@ -98,11 +98,13 @@ class Given(SimpleNamespace):
     """The values of a command's options and arguments, by name.
 
     inputs: (what takes it, path) of all that is read; outputs: paths by the options that take them,
-    `-` for standard output; command_line: all that was typed. Some commands do not have the others.
+    `-` for standard output; command: its name; command_line: all that was typed. Some commands do
+    not have the others.
     """
 
     inputs: Sequence[tuple[str, str]]
     outputs: Mapping[str, str]
+    command: str
     command_line: str
     annotate: str | None = None
     score: Sequence[str] = ()
@@ -183,8 +185,10 @@ class Command(_Exemplified):
             elif getattr(each, "writes", False) and (path or each.name == "output"):
                 outputs["-o" if each.name == "output" else each.opts[-1]] = path or "-"
         check_files(inputs, outputs)
-        command_line = click.get_current_context().meta[TYPED]
-        self._function(Given(inputs=inputs, outputs=outputs, command_line=command_line, **values))
+        given = Given(inputs=inputs, outputs=outputs, **values)
+        given.command = str(self.name)
+        given.command_line = click.get_current_context().meta[TYPED]
+        self._function(given)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         arguments = [each for each in self.params if isinstance(each, Argument)]

@@ -165,7 +165,7 @@ class Search:
             facts |= {"letters": progress.letters, "hits": self.rows}
             facts["command_line"] = self.given.command_line
             facts["inputs"] = [path for _, path in self.given.inputs]
-            write_report(self.given.json, counts, **facts | more)
+            write_report(self.given.json, self.given.command, counts, **facts | more)
         searched = f"{several}{records}, {letters} in {seconds:.1f} s on {device}"
         self.messages.conclude(f"{found}; {searched}")
 
