@@ -46,6 +46,8 @@ SHARES = 4  # tasks for each thread, where there are records or patterns enough
 # letters of a piece
 LEAST = 1 << 18
 MOST = 1 << 24
+# Dask gives each of these a level; they say on standard error what errors say too.
+LOGS = ("distributed", "distributed.client", "distributed.gc", "tornado.application")
 STARTS = 1 << 12  # starts of primers in a group, at least
 # Of kmatch and of its sources: workers need the same one.
 VERSION = f"{kmatch.__version__} ({digest(kmatch.__version__)[:8]})"
@@ -418,9 +420,10 @@ def connected(scheduler: Any) -> Iterator[Cluster]:
             yield Cluster(scheduler)
             return
         where = str(scheduler)
-        log = logging.getLogger("distributed")  # which says on standard error what errors say too
-        stack.callback(log.setLevel, log.level)
-        log.setLevel(logging.CRITICAL)
+        for name in LOGS:
+            log = logging.getLogger(name)
+            stack.callback(log.setLevel, log.level)
+            log.setLevel(logging.CRITICAL)
         try:
             kind = "address" if "://" in where else "scheduler_file"
             if kind == "scheduler_file":

@@ -223,6 +223,26 @@ def test_two_writers_of_one_file(folder):
     assert not list(folder.glob("*.partial"))
 
 
+@pytest.mark.parametrize("form", ["tsv", "csv", "gff3", "view", "bed"])
+@pytest.mark.parametrize(
+    "genome, more",
+    [(">c\nACGTEACGT\n", ()), (">c\nACGT\n", ("--variants", "bad.vcf")), ("ACGT\n", ())],
+)
+def test_nothing_is_written_before_an_error_at_the_first_row(folder, form, genome, more):
+    (folder / "bad.fa").write_text(genome)
+    (folder / "bad.vcf").write_text(
+        "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n"
+        "c\t1\t.\tC\tG\t.\t.\t.\n"  # and c begins with A
+    )
+    result = here("hamming", "bad.fa", "-p", "ACGT", "-k", 0, "--format", form, *more)
+    assert (result.status, result.out) == (1, b"") and result.err.startswith(b"kmatch: error: bad.")
+
+
+def test_a_header_stands_above_no_rows():
+    result = here("hamming", "genome.fa", "-p", "ACGT" * 8, "-k", 0, "--format", "tsv")
+    assert result == (0, HEADER, b"")
+
+
 # What cannot be written
 
 

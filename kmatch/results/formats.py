@@ -72,22 +72,34 @@ class Writer(ABC):
         """The Fields of the lines of some rows, asked for in order."""
 
     def write_all(self, batches: Iterable[Any]) -> None:
-        """Write the header and batches; threads format large ones while the search goes on."""
-        self.handle.write(self.header().encode("utf-8", "surrogateescape"))
+        """Write the header and batches.
+
+        The header waits for the first row: where the search fails before that, nothing is written.
+        """
+        header = self.header().encode("utf-8", "surrogateescape")
+        lines = self._lines(batches)
+        first_lines = next(lines, b"")
+        self.handle.write(header)
+        self.handle.write(first_lines)
+        for more_lines in lines:
+            self.handle.write(more_lines)
+        self.table.check()
+
+    def _lines(self, batches: Iterable[Any]) -> Iterator[memoryview | bytes]:
+        """Yield the lines of batches; threads make those of large ones while the search goes on."""
         threads = pool(self.table.threads or cores(), "kmatch lines")
         waiting = deque[Future[memoryview]]()
         for batch in batches:
             for first in range(0, len(batch), ROWS):
                 fields = self.fields(batch.picked(slice(first, first + ROWS)))
                 if len(batch) < MANY and not waiting:  # seen at once, and before an error
-                    self.handle.write(lines_of(fields))
+                    yield lines_of(fields)
                     continue
                 waiting.append(threads.submit(lines_of, fields))
                 while waiting and (len(waiting) > AHEAD or waiting[0].done()):
-                    self.handle.write(waiting.popleft().result())
+                    yield waiting.popleft().result()
         for lines in waiting:
-            self.handle.write(lines.result())
-        self.table.check()
+            yield lines.result()
 
 
 class BedWriter(Writer):
