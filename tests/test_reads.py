@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import os
 import random
 import resource
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 from fuzzing.reads import quality, record
 from support.commands import KMATCH, compressed, fasta, fastq, here, process, random_letters
+from support.documents import ROOT
 
 import kmatch
 from kmatch.apps.reads import Barcodes, Sites
@@ -344,6 +346,24 @@ from kmatch.cli.main import run
 run(sys.argv[1:])
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
+
+
+@pytest.mark.parametrize("name", ["demux", "filter"])
+def test_reports(name, tmp_path):
+    """They are as docs/report.schema.json describes them."""
+    (tmp_path / "reads.fa").write_bytes(fasta([("r", "TTACGTTGCAGTCC"), ("s", "ACG")]))
+    (tmp_path / "barcodes.fa").write_bytes(fasta(list(BARCODES.items())))
+    words = (name, tmp_path / "reads.fa", tmp_path / "barcodes.fa", "-k", 1)
+    assert here(*words, "--json", tmp_path / "report.json").status == 0
+    report = json.loads((tmp_path / "report.json").read_text())
+    schema = json.loads((ROOT / "docs" / "report.schema.json").read_text())
+    assert set(schema["required"]) <= report.keys() <= schema["properties"].keys()
+    assert (report["records"], report["letters"], report["hits"]) == (2, 17, 1)
+    counts = {"demux": {"assigned": 1, "ambiguous": 0, "unassigned": 1}}
+    assert report["reads"] == counts.get(name, {"kept": 1, "others": 1})
+    if name == "demux":
+        row = {"barcode": "b1", "reads": 1, "reads_by_distance": [1, 0]}
+        assert report["barcodes"][0] == row and len(report["barcodes"]) == 3
 
 
 def test_memory_does_not_grow_with_reads(tmp_path):

@@ -215,7 +215,7 @@ def plain(path):
 def read_cases(draw, name, device):
     """Reads that hold barcodes with errors, on both strands, and some that hold none."""
     rng = draw(st.randoms(use_true_random=False))
-    least = rng.choice([2, 4, 8])
+    least = rng.choice([2, 4, 8, 8, 22])
     barcodes, letters = [], set()
     for number in range(rng.randint(1, 5)):
         written = "".join(rng.choice(LETTERS[:-6]) for _ in range(rng.randint(least, least + 8)))
@@ -240,10 +240,10 @@ def read_cases(draw, name, device):
             for _ in range(rng.choice([0, 0, 1, 2])):
                 place = rng.randrange(len(part) + 1)
                 part[place : place + rng.randint(0, 1)] = rng.choices("ACGTN", k=rng.randint(0, 1))
-            parts += ["".join(rng.choices(LETTERS, k=rng.choice([0, 1, 5, 20]))), "".join(part)]
-        parts.append("".join(rng.choices(LETTERS, k=rng.choice([0, 0, 3, 30]))))
+            parts += ["".join(rng.choices(LETTERS, k=rng.choice([0, 1, 5, 20, 80]))), "".join(part)]
+        parts.append("".join(rng.choices(LETTERS, k=rng.choice([0, 0, 3, 30, 150]))))
         whole = "".join(parts)
-        return whole if rng.random() < 0.9 else whole[: rng.randint(0, 12)]
+        return whole[:300] if rng.random() < 0.9 else whole[: rng.randint(0, least + 8)]
 
     titles = [
         f"r{row}{rng.choice(['', ' of x', chr(9) + 'y'])}" for row in range(rng.randint(1, 9))
