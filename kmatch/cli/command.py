@@ -24,6 +24,7 @@ COMMANDS = {
     "Searches": {
         **dict.fromkeys(("hamming", "multi", "edit", "best"), "searches"),
         **dict.fromkeys(("pcr", "primer", "guides", "assay"), "primers"),
+        **dict.fromkeys(("filter", "demux"), "reads"),
     },
     "Files": dict.fromkeys(("pack", "plot"), "tools"),
     "Studies": dict.fromkeys(("bench", "model", "info"), "tools"),
@@ -102,6 +103,9 @@ class Given(SimpleNamespace):
     inputs: Sequence[tuple[str, str]]
     outputs: Mapping[str, str]
     annotate: Sequence[str] = ()
+    columns: str | None = None
+    form: str | None = None
+    scheduler: str | None = None
     score: Sequence[str] = ()
     vcf: str | None = None
 
