@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from kmatch import interrupts
 from kmatch.errors import ClosedPipe, OutputError
+from kmatch.results.bgzf import BlockedGzip
 
 Path = str | os.PathLike[str]
 STANDARD = "standard output"
@@ -24,9 +25,9 @@ def open_output(path: Path | None = None) -> Iterator[Any]:  # a NamedHandle
 
     A file is written under a temporary name and renamed when the block ends well; otherwise
     nothing is left of it. It has the mode and, as far as that may be given, the owner of the file
-    that it replaces. `.gz` and `.zst` in the name compress. Devices and pipes are written to as
-    they are. Raises OutputError where opening, writing or closing fails, ClosedPipe where nobody
-    reads the pipe any more; what else the block raises passes through.
+    that it replaces. `.gz`, which is BGZF, and `.zst` in the name compress. Devices and pipes are
+    written to as they are. Raises OutputError where opening, writing or closing fails, ClosedPipe
+    where nobody reads the pipe any more; what else the block raises passes through.
     """
     if path in (None, "-") or is_standard_output(path):
         label = STANDARD if path in (None, "-") else str(path)
@@ -94,10 +95,8 @@ def _whole_file(path: str, label: str) -> Iterator["NamedHandle"]:
             handle = stack.enter_context(NamedHandle(raw, label))
             kind = kind_of(label)
             if kind in COMPRESSED:
-                from xopen import xopen
-
                 with writing(label):
-                    packed = xopen(raw, "wb", threads=0, format=kind)
+                    packed = compressor(raw, kind)
                 handle = stack.enter_context(NamedHandle(packed, label))
             yield handle
         with writing(label):
@@ -119,6 +118,15 @@ def complete(path: str, kind: str) -> None:
     if kind in NOTHING and not os.path.getsize(path):
         with open(path, "wb") as handle:
             handle.write(NOTHING[kind])
+
+
+def compressor(raw: Any, kind: str) -> Any:
+    """Return a handle that compresses to a binary one: `gz`, in blocks of BGZF, or `zst`."""
+    if kind == "gz":
+        return BlockedGzip(raw)
+    from xopen import xopen
+
+    return xopen(raw, "wb", threads=0, format=kind)
 
 
 def _create(name: str, path: str) -> io.BufferedWriter:

@@ -1,4 +1,4 @@
-process KMATCH_MULTI {
+process KMATCH {
     tag "${meta.id}"
     label 'process_medium'
 
@@ -8,8 +8,9 @@ process KMATCH_MULTI {
         : 'quay.io/biocontainers/kmatch:1.1.0--pyhdfd78af_0'}"
 
     input:
-    tuple val(meta), path(patterns)
-    tuple val(meta2), path(genome)
+    tuple val(meta), path(queries)
+    tuple val(meta2), path(genomes)
+    val command
     val k
 
     output:
@@ -22,12 +23,13 @@ process KMATCH_MULTI {
 
     script:
     def args = task.ext.args ?: ''
+    def files = command in ['primer', 'guides', 'assay'] ? "${queries} ${genomes}" : "${genomes} ${queries}"
+    def differences = command == 'best' ? '' : "-k ${k}"
     prefix = task.ext.prefix ?: "${meta.id}"
     """
-    kmatch multi \\
-        ${genome} \\
-        ${patterns} \\
-        -k ${k} \\
+    kmatch ${command} \\
+        ${files} \\
+        ${differences} \\
         ${args} \\
         --threads ${task.cpus} \\
         --json ${prefix}_mqc.json \\
