@@ -8,14 +8,16 @@ __all__ = ["__version__"]
 __all__ += ["assay", "best", "edit", "guides", "hamming", "multi", "pack", "pcr", "primer"]
 __all__ += ["ClusterError", "DeviceError", "InputError", "KmatchError", "OutputError"]
 __all__ += ["Guides", "Hit", "Hits", "Primer", "Primers", "Product", "Products"]
-__all__ += ["Assays", "Genome", "Variants"]
+__all__ += ["Assays", "Genome", "Reads", "Variants", "demux", "filter_reads"]
 
 TYPE_CHECKING = False  # what type checkers take to be true
 if TYPE_CHECKING:
     from kmatch.api import assay, best, edit, guides, hamming, multi, pack, pcr, primer
     from kmatch.errors import ClusterError, DeviceError, InputError, KmatchError, OutputError
     from kmatch.genome import Genome
+    from kmatch.reads import demux, filter_reads
     from kmatch.results.assays import Assays
+    from kmatch.results.demux import Reads
     from kmatch.results.guides import Guides
     from kmatch.results.table import Hit, Hits, Primer, Primers, Product, Products
     from kmatch.variants.vcf import Variants
@@ -28,7 +30,9 @@ _HOMES = (
     "results.table",
     "results.guides",
     "results.assays",
+    "results.demux",
     "api",
+    "reads",
 )
 
 

@@ -33,8 +33,8 @@ from kmatch.search.panel import pattern_distances
 from kmatch.search.query import Query, Run
 from kmatch.search.regions import RegionsGiven, load_regions
 from kmatch.search.rules import check_pam
+from kmatch.sequences.oligos import PairsGiven, load_pairs
 from kmatch.sequences.patterns import Patterns, load_patterns
-from kmatch.sequences.primer_pairs import PairsGiven, load_pairs
 from kmatch.sequences.records import Progress
 from kmatch.variants.vcf import Variants, load_variants
 
@@ -62,7 +62,7 @@ def hamming(
     circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
     limit: int | None = None,
-    annotate: Path | None = None,
+    annotate: Path | Sequence[Path] | None = None,
     variants: Variants | Path | None = None,
     device: str = "auto",
     threads: int | None = None,
@@ -89,8 +89,8 @@ def hamming(
         start, end).
     limit: hits of a pattern in a genome at the most, those with the smallest distances, the first
         in the genome of these; a UserWarning tells how many there were. None for all.
-    annotate: GFF3, GTF or BED, of which the hits have columns: `gene`, the names of what they
-        overlap, and `region`, `exon`, `intron` or `intergenic`.
+    annotate: GFF3, GTF, GenBank or BED, or a list of such files. The hits have columns `gene`, the
+        names of what they overlap, and `region`, `exon`, `intron` or `intergenic`.
     variants: a path of VCF, or Variants: also the hits that haplotypes make and the reference does
         not have there at an equal or smaller distance. The hits have columns `variants`, `af`,
         `samples` and `reference_distance`.
@@ -128,7 +128,7 @@ def multi(
     regions: RegionsGiven | None = None,
     limit: int | None = None,
     score: Score | Sequence[Score] = (),
-    annotate: Path | None = None,
+    annotate: Path | Sequence[Path] | None = None,
     variants: Variants | Path | None = None,
     device: str = "auto",
     threads: int | None = None,
@@ -185,7 +185,7 @@ def edit(
     regions: RegionsGiven | None = None,
     limit: int | None = None,
     score: Score | Sequence[Score] = (),
-    annotate: Path | None = None,
+    annotate: Path | Sequence[Path] | None = None,
     variants: Variants | Path | None = None,
     device: str = "auto",
     threads: int | None = None,
@@ -237,7 +237,7 @@ def best(
     circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
     limit: int | None = None,
-    annotate: Path | None = None,
+    annotate: Path | Sequence[Path] | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -290,9 +290,10 @@ def pcr(
 
     A product reaches from a site of a primer on `+` to a site of another on `-` that faces it.
     primers: a dict, name → (forward, reverse) or (forward, reverse, probe), of which each is a
-    sequence or a list of alternates; or a path of lines `NAME<tab>FORWARD<tab>REVERSE`, maybe with
-    `<tab>PROBE`, of FASTA or of BED with sequences in column 7, whose names end in `_F` and `_R`,
-    `/1` and `/2` or `_LEFT` and `_RIGHT`, and of probes in `_P` or `_PROBE`. A product of a pair
+    sequence, a SeqRecord or a list of alternates; or a path of a table of pairs, whose columns are
+    name, forward, reverse and maybe probe or what a header line says, of FASTA or of BED with
+    sequences in column 7, whose names end in `_F` and `_R`, `_1` and `_2` or `_LEFT` and `_RIGHT`,
+    and of probes in `_P` or `_PROBE`. A product of a pair
     with probes holds one of them, within k on either strand. k: mismatches of a
     primer, or differences with edit=True, 0 ≤ k < m. product: (least, most) letters, primers
     included. pairs: `own` joins partners, `any` every two primers, one with itself too. exact_3p:
@@ -366,7 +367,7 @@ def guides(
     score: Score | Sequence[Score] = (),
     best: int | None = None,
     regions: RegionsGiven | None = None,
-    annotate: Path | None = None,
+    annotate: Path | Sequence[Path] | None = None,
     variants: Variants | Path | None = None,
     circular: bool | Sequence[str] = False,
     device: str = "auto",
@@ -508,7 +509,7 @@ def _hits(
     where: _Where,
     how: _How,
     limit: int | None,
-    annotate: Path | None,
+    annotate: Path | Sequence[Path] | None,
     score: Score | Sequence[Score] = (),
 ) -> Hits:
     """Return the Hits of a search for patterns: with alignments where a column needs them."""

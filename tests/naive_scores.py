@@ -92,6 +92,25 @@ def annotated(
     return ",".join(dict.fromkeys(over)), region
 
 
+def nearest(
+    genes: list[tuple[int, int, str]], start: int, end: int, circle: int | None = None
+) -> tuple[str, int]:
+    """The nearest genes of a row, and how far they are; genes: (start, end, name), sorted."""
+    over, _ = annotated(genes, [], start, end, circle)
+    if over:
+        return over, 0
+    parts = (
+        [(start, end)] if circle is None or end <= circle else [(start, circle), (0, end - circle)]
+    )
+    found: tuple[str, int] = ("", -1)
+    for first, last in parts:
+        far = [max(a - last, first - b) + 1 for a, b, _ in genes]
+        if far and (found[1] < 0 or min(far) < found[1]):
+            names = [gene[2] for gene, d in zip(genes, far, strict=True) if d == min(far)]
+            found = ",".join(dict.fromkeys(names)), min(far)
+    return found
+
+
 def guides(
     records: list[tuple[str, str]], length: int, pams: list[str], side: str, circular: bool
 ) -> list[tuple[str, int, int, str, str, str]]:

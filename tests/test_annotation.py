@@ -9,7 +9,7 @@ import pytest
 
 from kmatch.results.annotation import Annotation, Exons, Genes, GeneSets, Intervals
 from kmatch.results.batches import Batch, Origin
-from kmatch.sequences.annotation import Feature, gene_name, read_features
+from kmatch.sequences.annotation import Feature, read_features, tag
 
 
 def rows(start, end, record=0, circles=None):
@@ -20,7 +20,7 @@ def rows(start, end, record=0, circles=None):
 
 def columns(path, batch):
     """The genes and regions of the rows of a batch."""
-    return [[each.names.words[n] for n in each.which] for each in Annotation(path).columns(batch)]
+    return [[each.names.words[n] for n in each.which] for each in Annotation([path]).columns(batch)]
 
 
 def gff_lines(genes, exons):
@@ -38,6 +38,7 @@ def test_gff3_against_every_feature(tmp_path, circle):
             start = rng.randrange(1_000)
             genes.append((start, min(1_000, start + rng.choice([1, 5, 60, 500])), f"g{number % 7}"))
         exons = [(a, min(a + rng.choice([1, 30]), b)) for a, b, _ in genes if rng.random() < 0.8]
+        exons = exons or [genes[0][:2]]  # as genes alone tell nothing of introns
         path = tmp_path / f"{case}.gff3.gz"
         path.write_bytes(gzip.compress("\n".join(gff_lines(genes, exons)).encode()))
         start = [rng.randrange(1_000) for _ in range(100)]
@@ -91,15 +92,132 @@ def read(path, text):
     return read_features(path)
 
 
+def lines(*rows):
+    """Lines of GFF3 or GTF from (type, start, end, tags), with positions from 1."""
+    return "".join(f"chr1\tx\t{k}\t{a}\t{b}\t.\t+\t.\t{tags}\n" for k, a, b, tags in rows)
+
+
 def test_features_of_each_format(tmp_path):
     bed = read(tmp_path / "a", "track x\nchr1\t5\t9\tone\nchr1\t7\t8\n")
-    assert bed.is_bed and [each.name for each in bed.genes] == ["one", "."] and not bed.exons
-    line = "chr1\tx\t{}\t{}\t{}\t.\t+\t.\t{}\n".format
-    gff = line("gene", 3, 30, "ID=g;Name=a%2Cb") + line("exon", 3, 9, "Parent=g")
-    found = read(tmp_path / "a", gff + line("intron", 9, 12, "Parent=g") + "##FASTA\nACGT\n")
-    assert found.genes == [Feature("chr1", 2, 30, "ID=g;Name=a%2Cb", "gene")]
-    assert [each[:3] for each in found.exons] == [("chr1", 2, 9)] and not found.is_bed
-    assert found.genes[0].name == "a,b"
+    assert not bed.tells_exons and not bed.exons
+    assert [each.name for each in bed.genes] == ["one", "."]
+    gff = lines(("gene", 3, 30, "ID=g;Name=a%2Cb"), ("exon", 3, 9, "Parent=g"))
+    found = read(tmp_path / "a", gff + lines(("intron", 9, 12, "Parent=g")) + ">chr1\nACGT\n")
+    assert found.genes == [Feature("chr1", 2, 30, "a_b")]
+    assert found.exons == [Feature("chr1", 2, 9, "")] and found.tells_exons
+
+
+ENSEMBL = lines(  # exons of one transcript, and UTRs of another, as some releases have them
+    ("chromosome", 1, 900, "ID=chromosome:1"),
+    ("gene", 11, 100, "ID=gene:E1;Name=BRCA1;gene_id=E1"),
+    ("mRNA", 11, 100, "ID=transcript:T1;Parent=gene:E1;Name=BRCA1-201"),
+    ("five_prime_UTR", 11, 20, "Parent=transcript:T1"),
+    ("CDS", 21, 40, "ID=CDS:P1;Parent=transcript:T1"),
+    ("exon", 81, 100, "Parent=transcript:T1;Name=X1"),
+    ("ncRNA_gene", 201, 260, "ID=gene:E2;gene_id=E2"),
+    ("lnc_RNA", 201, 260, "ID=transcript:T2;Parent=gene:E2"),
+    ("pseudogene", 301, 360, "ID=gene:E3;gene_id=E3"),
+    ("pseudogene", 301, 350, "ID=transcript:E3;Parent=gene:E3"),
+)
+GENCODE = lines(
+    ("gene", 11, 100, 'gene_id "E1"; gene_type "x"; gene_name "BR;C%25A1";'),
+    ("transcript", 11, 100, 'gene_id "E1"; transcript_id "T1"; gene_name "BR;C%25A1";'),
+    ("exon", 11, 40, 'gene_id "E1"; transcript_id "T1";'),
+    ("UTR", 11, 20, 'gene_id "E1"; transcript_id "T1";'),
+    ("transcript", 51, 60, 'gene_id "E1"; transcript_id "T2";'),
+)
+UCSC = lines(
+    ("transcript", 11, 100, 'gene_id "N1"; transcript_id "N1";'),
+    ("5UTR", 11, 20, 'gene_id "N1"; transcript_id "N1";'),
+    ("3UTR", 91, 100, 'gene_id "N1"; transcript_id "N1";'),
+)
+REFSEQ = lines(
+    ("region", 1, 900, "ID=NC_1:1..900"),
+    ("gene", 11, 100, "ID=gene-b1;Name=thrA;gene=thrA;locus_tag=b1"),
+    ("CDS", 11, 100, "ID=cds-1;Parent=gene-b1;Name=NP_1.1;gene=thrA;locus_tag=b1"),
+    ("gene", 201, 260, "ID=gene-b2;Name=rrsH;locus_tag=b2"),
+    ("rRNA", 201, 260, "ID=rna-b2;Parent=gene-b2;locus_tag=b2"),
+    ("exon", 201, 260, "ID=exon-b2;Parent=rna-b2"),
+    ("pseudogene", 301, 360, "ID=gene-b3;Name=insX;locus_tag=b3"),
+)
+PROKKA = lines(
+    ("CDS", 11, 100, "ID=P_1;Name=dnaA;gene=dnaA_1;locus_tag=P_1"),
+    ("tRNA", 201, 260, "ID=P_2;locus_tag=P_2;product=tRNA-Ala"),
+    ("gene", 301, 360, "ID=P_3_gene;locus_tag=P_3"),
+    ("rRNA", 301, 360, "ID=P_3;locus_tag=P_3;product=16S"),
+)
+SGD = lines(
+    ("gene", 11, 100, "ID=YAL1W;Name=YAL1W;gene=PAU8"),
+    ("mRNA", 11, 100, "ID=YAL1W_mRNA;Parent=YAL1W"),
+    ("CDS", 11, 40, "Parent=YAL1W_mRNA;Name=YAL1W_CDS"),
+    ("CDS", 81, 100, "Parent=YAL1W_mRNA;Name=YAL1W_CDS"),
+    ("tRNA_gene", 201, 260, "ID=tA1;Name=tA1"),
+    ("noncoding_exon", 201, 220, "Parent=tA1;Name=tA1_noncoding_exon"),
+)
+TAIR = lines(
+    ("gene", 11, 100, "ID=AT1G1;Note=protein_coding_gene;Name=AT1G1"),
+    ("protein", 11, 90, "ID=AT1G1.1-Protein;Name=AT1G1.1;Derives_from=AT1G1.1"),
+    ("mRNA", 11, 100, "ID=AT1G1.1;Parent=AT1G1;Name=AT1G1.1"),
+    ("CDS", 11, 40, "Parent=AT1G1.1,AT1G1.1-Protein;"),
+    ("pseudogene", 201, 260, "ID=AT1G2;Name=AT1G2"),
+    ("pseudogenic_transcript", 201, 260, "ID=AT1G2.1;Parent=AT1G2;Name=AT1G2.1"),
+    ("pseudogenic_exon", 201, 220, "Parent=AT1G2.1"),
+)
+FORMS = {  # the genes (start, end, name), and the exons, positions from 1
+    "Ensembl": (
+        ENSEMBL,
+        [(11, 100, "BRCA1"), (201, 260, "E2"), (301, 360, "E3")],
+        [(11, 20), (21, 40), (81, 100), (201, 260), (301, 350)],
+    ),
+    "GENCODE": (GENCODE, [(11, 100, "BR;C%25A1")], [(11, 40), (11, 20), (51, 60)]),
+    "UCSC": (UCSC, [(11, 100, "N1")], [(11, 20), (91, 100)]),
+    "RefSeq": (
+        REFSEQ,
+        [(11, 100, "thrA"), (201, 260, "rrsH"), (301, 360, "insX")],
+        [(11, 100), (201, 260), (301, 360)],
+    ),
+    "Prokka": (
+        PROKKA,
+        [(301, 360, "P_3"), (11, 100, "dnaA_1"), (201, 260, "P_2")],
+        [(11, 100), (201, 260), (301, 360)],
+    ),
+    "SGD": (SGD, [(11, 100, "YAL1W"), (201, 260, "tA1")], [(11, 40), (81, 100), (201, 220)]),
+    "TAIR": (TAIR, [(11, 100, "AT1G1"), (201, 260, "AT1G2")], [(11, 40), (201, 220)]),
+    "genes alone": (lines(("gene", 11, 100, "ID=a")), [(11, 100, "a")], []),
+    "names that would part cells": (
+        lines(("gene", 11, 100, "ID=a;Name=x%09y%0Az%2C"), ("CDS", 11, 40, "Parent=a")),
+        [(11, 100, "x_y_z_")],
+        [(11, 40)],
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_files_as_their_makers_write_them(form, tmp_path):
+    text, genes, exons = FORMS[form]
+    found = read(tmp_path / "a.gff", text)
+    assert [(each.start + 1, each.end, each.name) for each in found.genes] == genes
+    assert [(each.start + 1, each.end) for each in found.exons] == exons
+    assert found.tells_exons == bool(exons)
+
+
+def test_genbank(tmp_path):
+    """
+    gene A   11 |-----------------| 60        the parts of its CDS are exons
+    CDS         |----|      |-----|           11-20, 41-60
+    tRNA     71 |--| 80                       without a gene line
+    """
+    text = (
+        "LOCUS       X                100 bp    DNA     linear   BCT 01-JAN-2026\n"
+        "ACCESSION   X\nVERSION     X.1\nFEATURES             Location/Qualifiers\n"
+        '     gene            11..60\n                     /gene="A"\n'
+        '     CDS             join(11..20,41..60)\n                     /gene="A"\n'
+        '     tRNA            71..80\n                     /locus_tag="L2"\n'
+        "ORIGIN\n        1 acgtacgtac\n//\n"
+    )
+    found = read(tmp_path / "a.gb", text)
+    assert found.genes == [Feature("X.1", 10, 60, "A"), Feature("X.1", 70, 80, "L2")]
+    assert [each[1:3] for each in found.exons] == [(10, 20), (40, 60), (70, 80)]
 
 
 def test_the_span_of_parts(tmp_path):
@@ -113,7 +231,33 @@ def test_the_span_of_parts(tmp_path):
     assert [(each.name, each.start, each.end) for each in genes] == [("A", 3, 15), ("B", 7, 20)]
 
 
-def test_the_best_of_the_names():
-    assert gene_name("ID=x;Parent=y;gene=z") == "z"
-    assert gene_name('gene_id "ENSG1"; gene_name "ABC";') == "ABC"
-    assert gene_name("note=none") == "."
+def test_tags():
+    assert tag("ID=x;Parent=y%20z;gene=w", "Parent") == "y z"
+    assert tag('gene_id "E;1"; gene_name "A%20C";', "gene_name") == "A%20C"
+    assert tag('transcript_gene_id "no"; gene_id "E;1"', "gene_id") == "E;1"
+    assert tag("note=ID", "ID") == ""
+
+
+@pytest.mark.parametrize("circle", [None, 1_000])
+def test_nearest_genes_against_every_gene(tmp_path, circle):
+    """As `bedtools closest -d`: the letters between two intervals and 1, 0 where they overlap."""
+    rng = random.Random(14)
+    for case in range(40):
+        genes = []
+        for number in range(rng.randrange(0, 8)):
+            start = rng.randrange(1_000)
+            genes.append((start, min(1_000, start + rng.choice([1, 5, 60])), f"g{number % 5}"))
+        genes.sort(key=lambda gene: gene[:2])
+        elsewhere = "chr2\tx\tgene\t5\t9\t.\t+\t.\tName=other\n"
+        path = tmp_path / f"{case}.gff3"
+        path.write_text("\n".join([*gff_lines(genes, [])[:-3], elsewhere]))
+        start = [rng.randrange(1_000) for _ in range(60)]
+        end = [a + rng.randrange(1, 40) for a in start]
+        if circle is None:
+            end = [min(b, 1_000) for b in end]
+        batch = rows(start, end, circles=circle and {0: circle})
+        named, distance = Annotation([path]).nearest(batch)
+        found = [named.names.words[number] for number in named.which]
+        for row in range(60):
+            expected = naive_scores.nearest(genes, start[row], end[row], circle)
+            assert (found[row], int(np.nan_to_num(distance[row], nan=-1))) == expected

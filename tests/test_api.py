@@ -14,7 +14,7 @@ from support.searches import GENOME, RECORDS, SETTINGS, TEXT, call
 import kmatch
 from kmatch import api
 from kmatch.search.alignments import GenomeTexts
-from kmatch.sequences.primer_pairs import load_pairs
+from kmatch.sequences.oligos import load_pairs
 
 FUNCTIONS = (api.hamming, api.multi, api.edit, api.best, api.pcr, api.primer, api.pack)
 NAMED = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)

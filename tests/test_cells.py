@@ -9,7 +9,7 @@ import kmatch
 from kmatch.arrays import bounds_of
 from kmatch.engine.types import Columns, Texts
 from kmatch.results.batches import Batch, HitBatch, Origin, cut_at_origin, joined, taken
-from kmatch.results.formats import SamWriter, ViewWriter
+from kmatch.results.formats import LEAST, Drawn, SamWriter, ViewWriter
 from kmatch.results.limit import _first
 from kmatch.results.lines import (
     CarrierNames,
@@ -155,27 +155,32 @@ def test_reads_of_sam():
     assert writer._forward(batch)[1].letters.tobytes() == b"TCAGCT"
 
 
-@pytest.mark.parametrize("pam_first", [False, True])
-def test_a_hit_for_eyes(pam_first):
-    writer = ViewWriter(io.BytesIO(), table(["ACGT"], pam_first))
-    ops, text = "= = X I D", "A C T A"
-    if pam_first:
-        columns = writer._columns(
-            "ACGT", f"==={ops}".replace(" ", ""), f"AGG{text}".replace(" ", "")
-        )
-        rows = ("AGGACGT-", "AGGACT-A")
-    else:
-        columns = writer._columns(
-            "ACGT", f"{ops}===".replace(" ", ""), f"{text}AGG".replace(" ", "")
-        )
-        rows = ("ACGT-AGG", "ACT-AAGG")
-    assert tuple("".join(letters) for letters in list(zip(*columns, strict=True))[::2]) == rows
-    writer.table.width = len("pattern ") + 20
-    assert list(writer._drawn(columns))[::2] == [f"pattern {rows[0]}", f"text    {rows[1]}"]
+def test_a_hit_for_eyes():
+    """Of the pattern ACGT beside the PAM NGG, and with letters of the text around it.
+
+    above         A C G T - A G G
+    ops       _ _ = = X I D = = =
+    below     g a A C T - A A G G
+    """
+    writer = ViewWriter(io.BytesIO(), table(["ACGT"]))
+    drawn = writer._drawn("ACGT", "==XID===", "ACTAAGG")
+    assert drawn == ("ACGT-AGG", "==XID===", "ACT-AAGG")
+    assert drawn.beside("ga", "") == ("  ACGT-AGG", "  ==XID===", "gaACT-AAGG")
+    lines = ["pattern ACGT-AGG", "        ||   |||", "text    ACT-AAGG"]
+    assert list(writer._lines(drawn)) == lines
+    writer.table.width = len("pattern ") + LEAST  # of which the next lines have the rest
+    above, _, below, rest, _, _ = writer._lines(drawn.beside("gatt", ""))
+    assert (above, below, rest) == ("pattern     ACGT-A", "text    gattACT-AA", "pattern GG")
     writer.table.colour = True
-    above, _, below = writer._drawn(columns[3:5] if not pam_first else columns[6:8])
+    above, _, below = writer._lines(Drawn("T-", "ID", "-A"))
     assert above == "pattern \x1b[1;31mT\x1b[0m\x1b[1;31m-\x1b[0m"
     assert below == "text    \x1b[1;31m-\x1b[0m\x1b[1;31mA\x1b[0m"
+
+
+def test_a_hit_for_eyes_behind_its_pam():
+    writer = ViewWriter(io.BytesIO(), table(["ACGT"], pam_first=True))
+    drawn = writer._drawn("ACGT", "=====XID", "AGGACTA")
+    assert drawn == ("AGGACGT-", "=====XID", "AGGACT-A")
 
 
 def places(*intervals, circles=None):

@@ -254,6 +254,24 @@ def test_primers(sizes, case, monkeypatch):
     check("primer", case, device="cuda")
 
 
+def test_units_that_touch_are_merged():
+    """Of one tile, with 2 more columns to the right.
+
+    columns     0 1 2 3 4 5 6 7 8 9
+    units       ─ ─   ─         ─
+    merged      ─ ─ ─ ─ ─ ─     ─ ─
+    """
+    units = np.array([[7, 8, 9], [7, 3, 4], [7, 0, 2], [8, 0, 1]])
+    assert primers.merged(units, 2, 10).tolist() == [[7, 0, 6], [7, 8, 10], [8, 0, 3]]
+
+
+def test_units_are_cut_in_the_order_of_columns():
+    """Into 8 columns at most, of tile 7 from 0 to 20 and of tile 8 from 4 to 12."""
+    units = np.array([[7, 0, 20], [8, 4, 12]])
+    expected = [[7, 0, 8], [8, 4, 12], [7, 8, 16], [7, 16, 20]]
+    assert primers.cut_units(units, 8, 1).tolist() == expected
+
+
 def test_shares_of_threads(monkeypatch):
     """3 words in a row, stretches of 4 rows in a lane of 8, and 4 threads in a block.
 

@@ -21,6 +21,7 @@ from kmatch.packed import writer
 from kmatch.packed.reader import PackedFile
 from kmatch.packed.writer import HEADER, MAGIC, SPARE, TAIL, VERSION, WORDS, write_packed
 from kmatch.search import chunks
+from kmatch.sequences.chunks import ChunkPlan
 from kmatch.sequences.records import stretch_of
 
 TINY = {"length": 100, "halo": 128}
@@ -187,10 +188,12 @@ def test_coordinates_beyond_four_billion(tmp_path):
     CpuEngine().pack(letters, text_of(planes, WORDS, rows, halo))
     nothing = np.zeros(4 * ((1 << 16) + halo) * WORDS, np.uint64)
     at, place = len(HEADER) + nothing.nbytes, empty * owned
-    chunks = empty * [(len(HEADER), owned, 1 << 16, crc32(nothing))]
-    chunks.append((at, len(last), rows, crc32(planes)))
-    places = array("q", [halo, place + len(last) - halo])
-    index = writer._index((WORDS, owned, halo, halo), chunks, ["long"], places)
+    tables = writer._Tables()
+    tables.chunks = empty * [(len(HEADER), owned, 1 << 16, crc32(nothing))]
+    tables.chunks.append((at, len(last), rows, crc32(planes)))
+    tables.names = ["long"]
+    tables.places = array("q", [halo, place + len(last) - halo])
+    index = tables.index(WORDS, ChunkPlan(owned, halo, halo, halo))
     tail = TAIL.pack(at + planes.nbytes, crc32(index), VERSION, MAGIC)
     whole = b"".join((HEADER, nothing.tobytes(), planes.tobytes(), index, tail))
     (tmp_path / "genome").write_bytes(whole)

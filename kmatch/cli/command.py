@@ -26,6 +26,7 @@ COMMANDS = {
     "Searches": {
         **dict.fromkeys(("hamming", "multi", "edit", "best"), "searches"),
         **dict.fromkeys(("pcr", "primer", "guides", "assay"), "primers"),
+        **dict.fromkeys(("filter", "demux"), "reads"),
     },
     "Files": dict.fromkeys(("pack", "plot"), "tools"),
     "Studies": dict.fromkeys(("bench", "model", "info"), "tools"),
@@ -106,7 +107,10 @@ class Given(SimpleNamespace):
     outputs: Mapping[str, str]
     command: str
     command_line: str
-    annotate: str | None = None
+    annotate: Sequence[str] = ()
+    columns: str | None = None
+    form: str | None = None
+    scheduler: str | None = None
     score: Sequence[str] = ()
     vcf: str | None = None
 

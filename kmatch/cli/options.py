@@ -171,10 +171,11 @@ PAMS = (
     ),
 )
 OLIGOS = (
-    "A pair a line, NAME, a tab, FORWARD, a tab and REVERSE, with a tab and PROBE if there is one; "
-    "or FASTA, or BED with the sequence in column 7, where the names of a pair end in _F and _R, "
-    "/1 and /2 or _LEFT and _RIGHT, with _alt1 and the like behind it for alternates, all of which "
-    "are joined."
+    "A pair a line, NAME, FORWARD, REVERSE and PROBE if there is one, or as a header line says, "
+    "parted by tabs, commas or semicolons; or FASTA, NAME and SEQUENCE alone, or BED with the "
+    "sequence in column 7, where names end in _F and _R, _1 and _2 or _LEFT and _RIGHT, those of "
+    "probes in _P or _PROBE, and numbers or _alt1 behind that tell alternates, all of which are "
+    "joined."
 )
 PRODUCT = Option(
     "--product",
@@ -280,7 +281,8 @@ FILE, FORM, FORM_OF_HITS, COLUMNS, ANNOTATE, JSON, *COUNTS = grouped(
         "--annotate",
         "FILE",
         "none",
-        "Add columns gene and region, by the features of GFF3, GTF or BED.",
+        "Add columns gene and region, by features of GFF3, GTF, GenBank or BED; can be repeated.",
+        multiple=True,
         reads=True,
     ),
     Option("--json", "FILE", "none", "Also write what was searched and found as JSON."),

@@ -29,7 +29,7 @@ SALTS = tuple(
     options.GENOME,
     Argument(
         "primers",
-        f"{OLIGOS} A product holds the probe of its pair, whose name ends in _P or _PROBE.",
+        f"{OLIGOS} A product holds the probe of its pair.",
         required=False,
     ),
     Option(
@@ -80,7 +80,7 @@ def pcr(given: Given) -> None:
         raise click.UsageError("--sequence adds a column to TSV; give --format tsv too")
     from kmatch.apps.pcr import PcrOptions, PcrSearch
     from kmatch.results.table import Products
-    from kmatch.sequences.primer_pairs import load_pairs
+    from kmatch.sequences.oligos import load_pairs
 
     by_name = {f"pair_{n}": pair for n, pair in enumerate(given.sequences, 1)}
     pairs = load_pairs(given.primers or by_name)
@@ -261,7 +261,7 @@ def guides(given: Given) -> None:
 
 @command(
     "What primers and probes amplify in many genomes.",
-    Argument("assays", f"{OLIGOS} Probes' names end in _P or _PROBE."),
+    Argument("assays", OLIGOS),
     Argument("genomes", f"One or more: {options.GENOME.text}", nargs=-1, required=True),
     options.distance(
         "Mismatches allowed in an oligo, or differences with --edit; N% of its letters."
@@ -313,7 +313,7 @@ def assay(given: Given) -> None:
     from kmatch.apps.assay import AssayOptions, AssaySearch
     from kmatch.results.assays import Assays
     from kmatch.results.melting import Salts
-    from kmatch.sequences.primer_pairs import load_pairs
+    from kmatch.sequences.oligos import load_pairs
 
     pairs = load_pairs(given.assays)
     targets = None

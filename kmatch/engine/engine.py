@@ -56,6 +56,7 @@ class Engine(ABC):
     layout: Layout
     capacity: int
     queues = 1
+    takes_seeds = True  # whether seeds raise the bounds of primers before a sweep
 
     def __init__(self, threads: int | None = None) -> None:
         self.cores = cores()

@@ -68,16 +68,19 @@ def decode(text, position, step, count, letters):
     lane = min(position // lane_rows, 64 * words - 1)
     row = position - lane * lane_rows
     for i in range(count):
-        at, bit = row * words + (lane >> 6), np.uint64(lane & 63)
+        at = row * words + (lane >> 6)
+        bit = np.uint64(lane & 63)
         letter = np.uint64(0)
         for base in range(4):
             letter |= ((planes[at + base * plane] >> bit) & ONE) << np.uint64(base)
         letters[i] = letter
         row += step
         if row < 0:
-            lane, row = lane - 1, lane_rows - 1
+            lane -= 1
+            row = lane_rows - 1
         elif row == lane_rows and lane < 64 * words - 1:
-            lane, row = lane + 1, 0
+            lane += 1
+            row = 0
 
 
 @kernel
@@ -148,7 +151,8 @@ def read_text(work, text, letters):
     work: an item is a word of the rows; text: Text.
     """
     planes, words, rows, plane_words = text
-    owned, column = 64 * words * rows, np.empty((4, BLOCK), np.uint64)
+    owned = 64 * words * rows
+    column = np.empty((4, BLOCK), np.uint64)
     word = next_item(work)
     while word >= 0:
         for row in range(0, rows, BLOCK):
@@ -179,13 +183,17 @@ def read_windows(work, view, positions, minus, bounds, compared, windows):
     slab = next_item(work)
     while slab >= 0:
         for i in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
-            window, columns = windows[bounds[i] : bounds[i + 1]], ops[bounds[i] : bounds[i + 1]]
+            window = windows[bounds[i] : bounds[i + 1]]
+            columns = ops[bounds[i] : bounds[i + 1]]
             pattern = masks[begins[i] : begins[i] + len(window)]
-            last, back = len(window) - 1, minus[i] != 0
-            first, step = (positions[i] + last, -1) if back else (positions[i], 1)
-            read_view(view, first, step, last + 1, window)
-            for j in range(last + 1):
-                mask = COMPLEMENT[window[j]] if back else window[j]
+            size = len(window)
+            is_reverse = minus[i] != 0
+            if is_reverse:
+                read_view(view, positions[i] + size - 1, -1, size, window)
+            else:
+                read_view(view, positions[i], 1, size, window)
+            for j in range(size):
+                mask = COMPLEMENT[window[j]] if is_reverse else window[j]
                 columns[j] = MATCH if mask & pattern[j] else MISMATCH
                 window[j] = LETTERS[mask]
         slab = next_item(work)

@@ -43,7 +43,8 @@ def window_arrays(masks: Bytes, bounds: Longs, exact: Bools, k: int) -> QueryArr
     shifts = offsets_in_rows(bounds)
     if exact.any():  # counted letters come first
         order = np.argsort(2 * np.repeat(np.arange(len(lengths)), lengths) + exact, kind="stable")
-        masks, shifts = masks[order], shifts[order]
+        masks = masks[order]
+        shifts = shifts[order]
         counted = np.add.reduceat(~exact, bounds[:-1], dtype=np.int64)
     planes, plane_of = _planes_of(masks)
     starts = bounds[:-1]

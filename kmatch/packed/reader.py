@@ -16,7 +16,7 @@ from kmatch.engine.engine import read_text
 from kmatch.engine.geometry import LANES_PER_WORD, Text
 from kmatch.engine.types import LETTERS
 from kmatch.errors import InputError
-from kmatch.packed.writer import HEADER, INDEX, MAGIC, SPARE, TAIL, VERSION, crc32
+from kmatch.packed.writer import HEADER, INDEX, MAGIC, SPARE, TAIL, VERSION, IndexNumbers, crc32
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
 from kmatch.sequences.files import Source, StrPath
 from kmatch.sequences.records import MOST, SHORT, STRETCH, Letters, Progress, Stretch
@@ -104,35 +104,31 @@ class PackedFile:
 
         Returns whether chunks are in the file, and records in the chunks: kernels check no bounds.
         """
-        numbers = INDEX.unpack_from(tail, SPARE)
-        self.words, length, halo, gap, chunk_count, record_count, name_bytes, _ = numbers
+        numbers = IndexNumbers(*INDEX.unpack_from(tail, SPARE))
+        if min(numbers) < 0 or not numbers.words or not numbers.length:
+            return False
         # Where the tables of chunks and of records and the names begin in the tail.
         chunks_start = SPARE + INDEX.size
-        records_start = chunks_start + 32 * chunk_count
-        names_start = records_start + 24 * record_count
-        if min(numbers) < 0 or not self.words or not length:
+        records_start = chunks_start + 32 * numbers.chunks
+        names_start = records_start + 24 * numbers.records
+        if names_start + numbers.name_bytes != len(tail):
             return False
-        if names_start + name_bytes != len(tail):
-            return False
-        self.plan = ChunkPlan(length, halo, gap, lead=halo)
-        chunks = np.frombuffer(tail, "<i8", 4 * chunk_count, chunks_start)
+        self.words = numbers.words
+        self.plan = ChunkPlan(numbers.length, numbers.halo, numbers.gap, lead=numbers.halo)
+        chunks = np.frombuffer(tail, "<i8", 4 * numbers.chunks, chunks_start)
         chunk_rows = chunks.reshape(-1, 4).tolist()
         self.chunks = [StoredChunk(*row) for row in chunk_rows]
         self.lengths = [chunk.length for chunk in self.chunks]
-        records = np.frombuffer(tail, "<i8", 3 * record_count, records_start)
+        records = np.frombuffer(tail, "<i8", 3 * numbers.records, records_start)
         columns = records.reshape(-1, 3).T
         self.begins, self.sizes, name_ends = np.ascontiguousarray(columns, np.int64)
         self._ends = self.begins + self.sizes
-        names = tail[names_start:]
-        self.names = [
-            names[start:end].decode("utf-8", "surrogateescape")
-            for start, end in pairwise([0, *name_ends.tolist()])
-        ]
+        self.names = _names_of(tail[names_start:], name_ends)
         return (
             self._chunks_fit(planes_end)
             and self._records_fit()
-            and _ascends(name_ends, name_bytes)
-            and (record_count > 0 or chunk_count == 0)
+            and _ascends(name_ends, numbers.name_bytes)
+            and (numbers.records > 0 or numbers.chunks == 0)
         )
 
     def _chunks_fit(self, planes_end: int) -> bool:
@@ -271,6 +267,14 @@ class PackedFile:
         masks = np.empty(self.lengths[number], np.uint8)
         read_text(np.array([0, text.words]), text, masks)
         return look_up(masks, LETTERS)
+
+
+def _names_of(letters: bytes, ends: Longs) -> list[str]:
+    """Return names that stand one after another; ends: int64[n], where each one does."""
+    return [
+        letters[start:end].decode("utf-8", "surrogateescape")
+        for start, end in pairwise([0, *ends.tolist()])
+    ]
 
 
 def _ascends(places: Longs, end: int) -> bool:

@@ -21,7 +21,7 @@ import struct
 from array import array
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any, BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -42,7 +42,7 @@ VERSION = 1
 HEADER = (MAGIC + VERSION.to_bytes(4, "little")).ljust(64, b"\0")
 SPARE = 512  # bytes
 TAIL = struct.Struct(f"<QII{len(MAGIC)}s")
-INDEX = struct.Struct("<8q")
+INDEX = struct.Struct("<8q")  # of IndexNumbers
 
 # One vector of the recurrence, and rows that a tile takes whole: they are neighbours in memory.
 WORDS = 8
@@ -54,6 +54,19 @@ GAP = 64  # the largest k + 1 of a search for differences that the chunks serve
 NARROW_GAP = 16  # where records are short
 SHORT = 4096  # letters of such records, on average
 ROWS = 8  # a lane has a multiple of this many rows, so that kmatch 1.1 can spread it on a GPU
+
+
+class IndexNumbers(NamedTuple):
+    """The numbers that the index begins with: see above."""
+
+    words: int
+    length: int
+    halo: int
+    gap: int
+    chunks: int
+    records: int
+    name_bytes: int
+    unused: int
 
 
 def write_packed(
@@ -77,32 +90,24 @@ def write_packed(
     parts = iter(records)
     enough = min(length, lanes * HALO_SHARE * HALO)  # letters that justify the largest halo
     first = _beginning(parts, enough)
-    letters = sum(len(part.letters) for part in first)
-    count = sum(len(part.names) for part in first)
-    if halo is None:
-        halo = min(letters, enough) // lanes // HALO_SHARE // HALO_STEP * HALO_STEP
-    gap = GAP if letters >= SHORT * count else NARROW_GAP
-    plan = ChunkPlan(length, halo, gap, lead=halo)
-    chunks: list[tuple[int, int, int, int]] = []
-    names: list[str] = []
-    places = array("q")  # the position of each record's first letter, and its letters
+    plan = _plan_of(first, length, lanes, enough, halo)
+    tables = _Tables()
     end = handle.write(HEADER)
     buffer = np.empty(0, np.uint64)
     for chunk in join_records(chain(first, parts), plan, lanes * ROWS + LANES_PER_WORD):
         rows = -(-chunk.length // (lanes * ROWS)) * ROWS
-        size = 4 * (rows + halo) * words
+        size = 4 * (rows + plan.halo) * words
         if len(buffer) < size:
             buffer = np.empty(size, np.uint64)
         planes = buffer[:size]
-        engine.pack(chunk.letters, text_of(planes, words, rows, halo))
-        chunks.append((end, chunk.length, rows, crc32(planes)))
+        engine.pack(chunk.letters, text_of(planes, words, rows, plan.halo))
+        tables.take(chunk, end, rows, crc32(planes))
         handle.write(planes.data)
         end += planes.nbytes
-        _place_records(chunk, names, places)
-    index = _index((words, length, halo, gap), chunks, names, places)
+    index = tables.index(words, plan)
     handle.write(index)
     handle.write(TAIL.pack(end, crc32(index), VERSION, MAGIC))
-    return len(names), sum(places[1::2])
+    return len(tables.names), sum(tables.places[1::2])
 
 
 def _beginning(parts: Iterator[Stretch], enough: int) -> list[Stretch]:
@@ -115,25 +120,49 @@ def _beginning(parts: Iterator[Stretch], enough: int) -> list[Stretch]:
     return first
 
 
-def _place_records(chunk: LetterChunk, names: list[str], places: "array[int]") -> None:
-    """Take the records that a chunk shows, in place of what earlier chunks told of them: they may
-    have grown since."""
-    number, shown, begins, lengths = chunk.spans
-    names[number:] = shown
-    pairs = np.stack([chunk.base + begins, lengths], axis=1)
-    places[2 * number :] = array("q", pairs.tobytes())
+def _plan_of(
+    first: list[Stretch], length: int, lanes: int, enough: int, halo: int | None
+) -> ChunkPlan:
+    """Return the ChunkPlan that suits the first Stretches, or one of a given halo."""
+    letters = sum(len(part.letters) for part in first)
+    records = sum(len(part.names) for part in first)
+    if halo is None:
+        halo = min(letters, enough) // lanes // HALO_SHARE // HALO_STEP * HALO_STEP
+    gap = GAP if letters >= SHORT * records else NARROW_GAP
+    return ChunkPlan(length, halo, gap, lead=halo)
 
 
-def _index(
-    layout: tuple[int, ...], chunks: list[Any], names: list[str], places: "array[int]"
-) -> bytes:
-    """Return the SPARE zeros and the index of a packed genome; layout: its first numbers."""
-    words = [name.encode("utf-8", "surrogateescape") for name in names]
-    sizes = [len(word) for word in words]
-    numbers = INDEX.pack(*layout, len(chunks), len(names), sum(sizes), 0)
-    chunk_table = np.array(chunks, "<i8")
-    record_table = np.zeros((len(names), 3), "<i8")
-    record_table[:, :2] = np.array(places).reshape(-1, 2)
-    record_table[:, 2] = np.cumsum(sizes)
-    tables = (chunk_table.tobytes(), record_table.tobytes())
-    return b"".join((bytes(SPARE), numbers, *tables, *words))
+class _Tables:
+    """What the index tells.
+
+    chunks: of each the offset of its planes, positions that it owns, its rows, and the CRC-32 of
+    its planes; names: of the records; places: the position of each one's first letter, and its
+    letters.
+    """
+
+    def __init__(self) -> None:
+        self.chunks: list[tuple[int, int, int, int]] = []
+        self.names: list[str] = []
+        self.places = array("q")
+
+    def take(self, chunk: LetterChunk, offset: int, rows: int, checksum: int) -> None:
+        """Take a chunk, and the records that it shows, which may have grown since earlier ones."""
+        self.chunks.append((offset, chunk.length, rows, checksum))
+        number, shown, begins, lengths = chunk.spans
+        self.names[number:] = shown
+        pairs = np.stack([chunk.base + begins, lengths], axis=1)
+        self.places[2 * number :] = array("q", pairs.tobytes())
+
+    def index(self, words: int, plan: ChunkPlan) -> bytes:
+        """Return the SPARE zeros and the index of a packed genome; words: in a row."""
+        names = [name.encode("utf-8", "surrogateescape") for name in self.names]
+        sizes = [len(name) for name in names]
+        numbers = IndexNumbers(
+            words, plan.length, plan.halo, plan.gap, len(self.chunks), len(names), sum(sizes), 0
+        )
+        chunks = np.array(self.chunks, "<i8")
+        records = np.zeros((len(names), 3), "<i8")
+        records[:, :2] = np.array(self.places).reshape(-1, 2)
+        records[:, 2] = np.cumsum(sizes)
+        parts = [bytes(SPARE), INDEX.pack(*numbers), chunks.tobytes(), records.tobytes()]
+        return b"".join(parts + names)

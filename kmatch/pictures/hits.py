@@ -255,12 +255,12 @@ def _draw_marks(
     faces = np.column_stack([colours[marks.group, :3], opacity * shade])
     # Corners of rectangles, (rectangles, corners, 2); the axis points downwards.
     side = np.where(marks.minus, 1, -1)
-    far = np.linspace(HALF, GAP, len(colours) + 1)
-    low = marks.record + side * GAP
-    high = marks.record + side * far[marks.group]
+    reaches = np.linspace(HALF, GAP, len(colours) + 1)
+    near = marks.record + side * GAP
+    far = marks.record + side * reaches[marks.group]
     left = marks.left * column
     right = marks.right * column
-    corners = np.array([(left, low), (right, low), (right, high), (left, high)])
+    corners = np.array([(left, near), (right, near), (right, far), (left, far)])
     shapes = corners.transpose(2, 0, 1)
     drawn = PolyCollection(
         shapes,

@@ -1,10 +1,11 @@
 """The columns `gene` and `region`: which features of a file rows overlap."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bools, Longs, distinct, order_of, ranked
+from kmatch.arrays import Bools, Floats, Longs, distinct, order_of, ranked
 from kmatch.errors import listed, warn
 from kmatch.results.batches import RECORD, Batch, sizes_of
 from kmatch.results.lines import Named, Names, same
@@ -14,6 +15,7 @@ from kmatch.sequences.files import StrPath
 REGIONS = Names(("intergenic", "intron", "exon"))
 EXON = 2  # its number among these; where there is no exon, 1 in a gene and 0 elsewhere
 NOWHERE = -RECORD * RECORD >> 1  # before all places
+FAR = RECORD  # more letters than a record has
 
 
 class Intervals(NamedTuple):
@@ -64,10 +66,10 @@ class Genes:
         self._borders = distinct(np.concatenate(genes))
         stretch_count = len(self._borders) + 1
         self._under: list[list[int]] = [[] for _ in range(stretch_count)]
-        first_stretches = np.searchsorted(self._borders, genes.start) + 1
-        end_stretches = np.searchsorted(self._borders, genes.end) + 1
-        stretches = zip(first_stretches.tolist(), end_stretches.tolist(), strict=True)
-        for gene, (first, end) in enumerate(stretches):
+        first_stretches = (np.searchsorted(self._borders, genes.start) + 1).tolist()
+        end_stretches = (np.searchsorted(self._borders, genes.end) + 1).tolist()
+        pairs = zip(first_stretches, end_stretches, strict=True)
+        for gene, (first, end) in enumerate(pairs):
             for stretch in range(first, end):
                 self._under[stretch].append(gene)
 
@@ -84,6 +86,80 @@ class Genes:
             stretches = self._under[first : last + 1]
             sets.append(sorted({gene for genes in stretches for gene in genes}))
         return GeneSets(sets, which)
+
+
+class Nearest(NamedTuple):
+    """The genes that are nearest to n intervals.
+
+    sets: numbers of genes, in the order in which they begin; which: int64[n], the set of each;
+    distance: int64[n], letters from one to the other and 1, as `bedtools closest -d` counts: 0
+    where they overlap, 1 where they touch; −1 where the record has no gene.
+    """
+
+    sets: list[list[int]]
+    which: Longs
+    distance: Longs
+
+    def or_nearer(self, others: "Nearest") -> "Nearest":
+        """Return for each interval what others tell where that is nearer."""
+        has_other = others.distance >= 0
+        is_nearer = has_other & ((self.distance < 0) | (others.distance < self.distance))
+        which = np.where(is_nearer, others.which + len(self.sets), self.which)
+        distance = np.where(is_nearer, others.distance, self.distance)
+        return Nearest(self.sets + others.sets, which, distance)
+
+
+class Neighbours:
+    """Genes, sorted by their starts, beside which intervals lie.
+
+    genes       |---|       |----|      |-----|
+    interval                       |--|
+    distance                     ^3^  ^3^            both are nearest
+    """
+
+    def __init__(self, genes: Intervals) -> None:
+        self._genes = genes
+        self._by_end = order_of(genes.end)
+        self._ends = genes.end[self._by_end]
+
+    def nearest(self, intervals: Intervals) -> Nearest:
+        """Return the nearest genes of intervals that overlap none."""
+        record_start = intervals.start // RECORD * RECORD
+        genes = self._genes
+
+        # The gene before each interval with the last end, and its distance.
+        before = np.searchsorted(self._ends, intervals.start, "right") - 1
+        end_before = np.append(self._ends, NOWHERE)[before]
+        is_before = (before >= 0) & (end_before > record_start)
+        distance_before = np.where(is_before, intervals.start - end_before + 1, FAR)
+
+        # The gene behind each interval with the first start, and its distance.
+        behind = np.searchsorted(genes.start, intervals.end)
+        start_behind = np.append(genes.start, -NOWHERE)[behind]
+        is_behind = start_behind < record_start + RECORD
+        distance_behind = np.where(is_behind, start_behind - intervals.end + 1, FAR)
+
+        # Equal pairs of a gene before and a gene behind have equal sets.
+        distance = np.minimum(distance_before, distance_behind)
+        pair_before = np.where(is_before & (distance_before == distance), before + 1, 0)
+        pair_behind = np.where(is_behind & (distance_behind == distance), behind + 1, 0)
+        count = len(genes.start) + 2
+        pairs, which = ranked(pair_before * count + pair_behind)
+        sets = [self._set(*divmod(pair, count)) for pair in pairs.tolist()]
+        return Nearest(sets, which, np.where(distance < FAR, distance, -1))
+
+    def _set(self, before: int, behind: int) -> list[int]:
+        """Return the genes that end where one does and those that start where another does; each
+        is counted from 1 by end or by start, 0 for none."""
+        found: list[int] = []
+        if before:
+            low, high = np.searchsorted(self._ends, self._ends[before - 1] + np.array([0, 1]))
+            found += sorted(self._by_end[low:high].tolist())
+        if behind:
+            starts = self._genes.start
+            low, high = np.searchsorted(starts, starts[behind - 1] + np.array([0, 1]))
+            found += range(int(low), int(high))
+        return found
 
 
 class Exons:
@@ -105,21 +181,24 @@ class Exons:
 
 
 class Annotation:
-    """The features of a file, by the names of records."""
+    """The features of files, by the names of records."""
 
-    def __init__(self, path: StrPath) -> None:
-        """Raises InputError for a file that is no GFF3, GTF or BED, or has no features."""
-        features = read_features(path)
-        self._label = features.label
-        self._is_bed = features.is_bed
-        all_features = [*features.genes, *features.exons]
+    def __init__(self, paths: Sequence[StrPath]) -> None:
+        """Raises InputError for a file that is no GFF3, GTF, GenBank or BED, or has no features."""
+        files = [read_features(path) for path in paths]
+        all_genes = [gene for features in files for gene in features.genes]
+        all_exons = [exon for features in files for exon in features.exons]
+        self._label = ", ".join(features.label for features in files)
+        self._tells_exons = any(features.tells_exons for features in files)
+        all_features = [*all_genes, *all_exons]
         records = dict.fromkeys(each.record for each in all_features)
         self._numbers = {record: number for number, record in enumerate(records)}
         self._records: dict[str, None] = {}  # of rows so far
-        genes, order = self._sorted(features.genes)
-        self._names = [features.genes[number].name for number in order.tolist()]
+        genes, order = self._sorted(all_genes)
+        self._names = [all_genes[number].name for number in order.tolist()]
         self._genes = Genes(genes)
-        exons, _ = self._sorted(features.exons)
+        self._neighbours = Neighbours(genes)
+        exons, _ = self._sorted(all_exons)
         self._exons = Exons(exons)
 
     def _sorted(self, features: list[Feature]) -> tuple[Intervals, Longs]:
@@ -135,22 +214,58 @@ class Annotation:
         """Return the columns `gene` and `region` of rows.
 
         gene: the names of the genes that a row overlaps, or of the features of BED, in order of
-        their starts; region: `exon`, `intron` or `intergenic`, of BED empty.
+        their starts; region: `exon`, `intron` or `intergenic`, empty where the file does not
+        tell exons.
         """
         intervals = self._intervals(batch)
-        genes = self._genes.overlapping(intervals)
+        genes = self._overlapped(batch, intervals)
         is_exon = self._exons.overlap(intervals)
-        if batch.origin.circles:  # behind whose origins features begin again
+        if batch.origin.circles:
             behind = intervals.moved(sizes_of(batch.record, batch.origin.circles))
-            genes = genes.followed_by(self._genes.overlapping(behind))
             is_exon |= self._exons.overlap(behind)
-        names = Named(Names(map(self._joined_names, genes.sets)), genes.which)
-        if self._is_bed:
+        words = map(self._joined_names, genes.sets)
+        names = Named(Names(words), genes.which)
+        if not self._tells_exons:
             return names, same("", batch)
-        is_filled = np.array([len(each) > 0 for each in genes.sets], bool)
-        is_gene = is_filled[genes.which]
+        counts = np.array([len(each) for each in genes.sets], np.int64)
+        is_gene = counts[genes.which] > 0
         regions = np.where(is_exon, EXON, is_gene)
         return names, Named(REGIONS, regions)
+
+    def _overlapped(self, batch: Batch, intervals: Intervals) -> GeneSets:
+        """Return the genes that rows overlap, which begin again behind the origin of a circle."""
+        genes = self._genes.overlapping(intervals)
+        if batch.origin.circles:
+            behind = intervals.moved(sizes_of(batch.record, batch.origin.circles))
+            genes = genes.followed_by(self._genes.overlapping(behind))
+        return genes
+
+    def nearest(self, batch: Batch) -> tuple[Named, Floats]:
+        """Return the columns `nearest_gene` and `nearest_distance` of rows; see Nearest. Where the
+        record has no gene, the distance is NaN.
+
+        A row over the origin of a circle is as near as the nearer of its two parts.
+        """
+        intervals = self._intervals(batch)
+        overlapped = self._overlapped(batch, intervals)
+        nearest = self._neighbours.nearest(intervals)
+        if batch.origin.circles:
+            size = sizes_of(batch.record, batch.origin.circles)
+            is_over = batch.end > size
+            record_start = intervals.start - batch.start
+            start = np.where(is_over, record_start, intervals.start)
+            end = np.where(is_over, intervals.end - size, intervals.end)
+            nearest = nearest.or_nearer(self._neighbours.nearest(Intervals(start, end)))
+
+        # What is overlapped is nearest, at the distance 0.
+        is_filled = np.array([len(genes) > 0 for genes in overlapped.sets], bool)
+        is_overlapped = is_filled[overlapped.which]
+        sets = overlapped.sets + nearest.sets
+        behind = nearest.which + len(overlapped.sets)
+        which = np.where(is_overlapped, overlapped.which, behind)
+        distance = np.where(is_overlapped, 0, nearest.distance)
+        names = Named(Names(map(self._joined_names, sets)), which)
+        return names, np.where(distance < 0, np.nan, distance)
 
     def _joined_names(self, genes: list[int]) -> str:
         names = dict.fromkeys(self._names[gene] for gene in genes)
@@ -160,8 +275,8 @@ class Annotation:
         """Return the intervals of rows; in a record without features they overlap none."""
         names, which = batch.record_names()
         self._records |= dict.fromkeys(names)
-        numbers = np.array([self._numbers.get(name, -1) for name in names], np.int64)
-        record_starts = numbers[which] * RECORD
+        numbers = [self._numbers.get(name, -1) for name in names]
+        record_starts = np.array(numbers, np.int64)[which] * RECORD
         return Intervals(record_starts + batch.start, record_starts + batch.end)
 
     def check(self) -> None:

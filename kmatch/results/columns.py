@@ -33,6 +33,7 @@ from kmatch.results.output import open_output
 
 if TYPE_CHECKING:
     from kmatch.results.annotation import Annotation
+    from kmatch.sequences.files import StrPath
 
 SHOWN = 6  # rows of a repr
 PAGE = 10  # rows in a notebook
@@ -110,14 +111,16 @@ class Table(Generic[SomeBatch, Row]):
     noun: what a row is.
     bed, tsv: the names of the columns that are written.
     optional: the columns that rows lack where TSV does, and with one its number.
+    annotated: the columns that rows have with an annotation alone.
     joins: whether batches of one genome can be joined.
     threads: that may format lines, None for one a core.
     """
 
-    _known: dict[str, Column[Any]]
+    _declared: dict[str, Column[Any]]
     _row: Any  # the class of the named tuples that rows are
     noun: str
     optional: tuple[str, ...] = ()
+    annotated: tuple[str, ...] = ()
     bed: tuple[str, ...] = ()
     tsv: tuple[str, ...] = ()
     joins = True
@@ -127,11 +130,11 @@ class Table(Generic[SomeBatch, Row]):
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
-        cls._known = {}
+        cls._declared = {}
         for kind in reversed(cls.__mro__):
             for name, each in vars(kind).items():
                 if isinstance(each, Column):
-                    cls._known[name] = each
+                    cls._declared[name] = each
 
     def __init__(self, batches: Iterable[SomeBatch]) -> None:
         self.take(batches)
@@ -145,7 +148,9 @@ class Table(Generic[SomeBatch, Row]):
     def columns(self) -> dict[str, Column[Any]]:
         """The columns that rows have, by name."""
         lacking = {name for name in self.optional if name.removesuffix("_number") not in self.tsv}
-        return {name: each for name, each in self._known.items() if name not in lacking}
+        if self.annotation is None:
+            lacking.update(self.annotated)
+        return {name: each for name, each in self._declared.items() if name not in lacking}
 
     def cells(self, name: str, batch: Batch) -> Cells:
         """Return the Cells of a column as lines have them: words or whole numbers."""
@@ -169,11 +174,13 @@ class Table(Generic[SomeBatch, Row]):
         """Give rows columns that they lack, in TSV behind its others."""
         self.tsv = (*self.tsv, *names)
 
-    def annotate(self, path: Any) -> None:
-        """Give rows the columns `gene` and `region`, by the features of a file."""
+    def annotate(self, paths: "StrPath | Sequence[StrPath]") -> None:
+        """Give rows the columns `gene` and `region`, by the features of files."""
         from kmatch.results.annotation import Annotation
 
-        self.annotation = Annotation(path)
+        if isinstance(paths, str | os.PathLike):
+            paths = [paths]
+        self.annotation = Annotation(paths)
         self.add(("gene", "region"))
 
     def known(self, name: str) -> str:
@@ -207,7 +214,7 @@ class Table(Generic[SomeBatch, Row]):
 
     def __dir__(self) -> list[str]:
         columns = self.columns
-        lacking = self._known.keys() - columns.keys()
+        lacking = self._declared.keys() - columns.keys()
         return sorted({*super().__dir__(), *columns} - lacking)
 
     def __len__(self) -> int:

@@ -207,7 +207,10 @@ class SamWriter(Writer):
         read       A G C   T      A   G C T
         """
         bounds, ops = batch.aligned.ops
-        letters = self._column_letters(batch)
+        is_read = ops != SKIPPED
+        reads_before = bounds_of(is_read)
+        read_bounds = reads_before[bounds]
+        letters = self._column_letters(batch, reads_before)
         # Columns of hits on - come from their last one to their first one.
         sizes = np.diff(bounds)
         is_minus = np.repeat(batch.minus.astype(bool), sizes)
@@ -218,16 +221,15 @@ class SamWriter(Writer):
         complements = np.frombuffer(COMPLEMENT, np.uint8)[letters]
         forward = np.where(is_minus, complements, letters)[order]
         # Reads lack the letters of the text that patterns skip.
-        is_read = ops != SKIPPED
-        read_bounds = bounds_of(is_read)[bounds]
         reads = forward[is_read[order]]
         return Texts(bounds, ops[order]), Texts(read_bounds, reads)
 
-    def _column_letters(self, batch: HitBatch) -> Bytes:
-        """Return the letter of its read at each column of hits, and any where it has none."""
+    def _column_letters(self, batch: HitBatch, reads_before: Longs) -> Bytes:
+        """Return the letter of its read at each column of hits, and any where it has none.
+
+        reads_before: int64[columns+1], letters of all reads before each column, and after the last.
+        """
         (bounds, ops), (_, text) = batch.aligned
-        # How many letters of reads stand before each column, over all hits.
-        reads_before = bounds_of(ops != SKIPPED)
         read_bounds = reads_before[bounds]
         # The letter of the patterns at each column; letters of PAMs match, and are the text's.
         pattern_bounds = self.table.patterns.begins
@@ -256,7 +258,8 @@ def _lengths(genomes: Genomes | None) -> dict[str, int]:
         )
     names, lengths = genomes.genome(0).sizes
     sizes: dict[str, int] = {}
-    for number, (name, length) in enumerate(zip(names, lengths.tolist(), strict=True), 1):
+    pairs = zip(names, lengths.tolist(), strict=True)
+    for number, (name, length) in enumerate(pairs, 1):
         if not name or name[0] in "*=":
             fault = f"is named '{name}'" if name else "has no name"
             raise InputError(
@@ -376,13 +379,30 @@ _in_sequence = partial(_escaped, re.compile(rb"[^a-zA-Z0-9.:^*$@!+_?|-]"))
 _in_value = partial(_escaped, re.compile(rb"[\x00-\x1f\x7f%;=&,]"))
 
 
-class ViewColumn(NamedTuple):
-    """A column of an alignment that is shown: a letter of the pattern, what joins it to one of the
-    text, as in alignments or a blank beside them, and the letter of the text."""
+class Drawn(NamedTuple):
+    """An alignment as it is drawn: three words of equal length.
+
+    above: letters of the pattern, below: letters of the text, blanks where there is none; ops: as
+    in alignments, and blanks beside them.
+
+        above         A C G T - A G G
+        ops       _ _ = = X I D = = =
+        below     g a A C T - A A G G
+    """
 
     above: str
-    op: str
+    ops: str
     below: str
+
+    def beside(self, before: str, behind: str) -> "Drawn":
+        """Return the same between letters of the text."""
+        left = " " * len(before)
+        right = " " * len(behind)
+        return Drawn(
+            f"{left}{self.above}{right}",
+            f"{left}{self.ops}{right}",
+            f"{before}{self.below}{behind}",
+        )
 
 
 class ViewWriter(Writer):
@@ -403,66 +423,55 @@ class ViewWriter(Writer):
         ops = words_in(TextCells(batch.aligned.ops))
         texts = words_in(TextCells(batch.aligned.text))
         beside = flanks(batch, self.table.letters, AROUND)
+        rows = zip(self._titles(batch), batch.pattern.tolist(), ops, texts, beside, strict=True)
         paragraphs = []
-        for row, (before, behind) in enumerate(beside):
-            pattern = self._patterns[batch.pattern[row]]
-            columns = _flank_columns(before)
-            columns += self._columns(pattern, ops[row], texts[row])
-            columns += _flank_columns(behind)
-            lines = [self._title(batch, row), *self._drawn(columns)]
-            paragraphs.append("".join(f"{line}\n" for line in lines))
+        for title, pattern, row_ops, text, (before, behind) in rows:
+            drawn = self._drawn(self._patterns[pattern], row_ops, text)
+            lines = self._lines(drawn.beside(before.lower(), behind.lower()))
+            paragraphs.append("\n".join([title, *lines, ""]))  # the last line is empty
         return [("", words_of(paragraphs))]
 
-    def _title(self, batch: HitBatch, row: int) -> str:
+    def _titles(self, batch: HitBatch) -> Iterator[str]:
+        """Yield the first line of each hit."""
         genome = "" if batch.origin.name is None else f"{batch.origin.name} "
-        record = batch.names[int(batch.record[row])]
-        interval = f"{batch.start[row]} {batch.end[row]}"
-        strand = "-" if batch.minus[row] else "+"
-        name = self.table.labels.words[batch.pattern[row]]
-        distance = batch.distance[row]
-        return f"{genome}{record} {interval} {strand} {name}, distance {distance}"
+        columns = (batch.record, batch.start, batch.end, batch.minus, batch.pattern, batch.distance)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        for record, start, end, minus, pattern, distance in rows:
+            place = f"{genome}{batch.names[record]} {start} {end}"
+            strand = "-" if minus else "+"
+            yield f"{place} {strand} {self.table.labels.words[pattern]}, distance {distance}"
 
-    def _columns(self, pattern: str, ops: str, text: str) -> list[ViewColumn]:
-        """Return the columns of an alignment.
-
-        pattern   A C G T -  and its PAM  N G G     ops   = = X I D = = =
-        above     A C G T -               A G G
-        below     A C T - A               A G G
-        """
-        # A PAM matches, and is shown as the text has it.
+    def _drawn(self, pattern: str, ops: str, text: str) -> Drawn:
+        """Return an alignment of a pattern and its PAM, which is shown as the text has it."""
         pam_length = len(ops) - ops.count("D") - len(pattern)
         if self.table.pam_first:
             above = iter(text[:pam_length] + pattern)
         else:
             above = iter(pattern + text[len(text) - pam_length :])
         below = iter(text)
-        columns = []
-        for op in ops:
-            letter_above = GAP if op == "D" else next(above)
-            letter_below = GAP if op == "I" else next(below)
-            columns.append(ViewColumn(letter_above, op, letter_below))
-        return columns
+        return Drawn(
+            "".join([GAP if op == "D" else next(above) for op in ops]),
+            ops,
+            "".join([GAP if op == "I" else next(below) for op in ops]),
+        )
 
-    def _drawn(self, columns: list[ViewColumn]) -> Iterator[str]:
+    def _lines(self, drawn: Drawn) -> Iterator[str]:
         """Yield three lines for as many columns as fit on the screen, then for the next ones."""
         width = max(self.table.width - len("pattern "), LEAST)
-        for first in range(0, len(columns), width):
-            part = columns[first : first + width]
-            above = "".join(self._coloured(column.above, column.op) for column in part)
-            marks = "".join("|" if column.op == "=" else " " for column in part)
-            below = "".join(self._coloured(column.below, column.op) for column in part)
-            yield f"pattern {above}".rstrip()
+        for first in range(0, len(drawn.ops), width):
+            above, ops, below = (word[first : first + width] for word in drawn)
+            marks = "".join(["|" if op == "=" else " " for op in ops])
+            yield f"pattern {self._coloured(above, ops)}".rstrip()
             yield f"        {marks}".rstrip()
-            yield f"text    {below}".rstrip()
+            yield f"text    {self._coloured(below, ops)}".rstrip()
 
-    def _coloured(self, letter: str, op: str) -> str:
-        if not self.table.colour or op in "= ":
-            return letter
-        return f"{DIFFERENCE}{letter}{PLAIN}"
-
-
-def _flank_columns(letters: str) -> list[ViewColumn]:
-    return [ViewColumn(" ", " ", letter) for letter in letters.lower()]
+    def _coloured(self, letters: str, ops: str) -> str:
+        if not self.table.colour:
+            return letters
+        return "".join(
+            letter if op in "= " else f"{DIFFERENCE}{letter}{PLAIN}"
+            for letter, op in zip(letters, ops, strict=True)
+        )
 
 
 # By name, each made with (handle, table). Hits have all, products and primers BED, TSV and CSV.

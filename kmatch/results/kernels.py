@@ -153,22 +153,14 @@ def score_cfd(sites, guides, distances, most, weights, products, scores):
         scores[hit] = score * weights[-1, second, third]
 
 
-@inlined
-def keep_greater(products, a, b, c, product):
-    """Keep a product where it is greater than the one that is there.
-
-    `max` keeps its first argument where the second is NaN.
-    """
-    products[a, b, c] = max(products[a, b, c], product)
-
-
 @kernel
 def _best_cfd(guide, site, distance, most, weights, before, after):
     """Return the greatest product of weights over all alignments of a distance, NaN where none has
     one.
 
     before, after: float64[a, b, c], before a letter of the guide and behind it: the greatest
-    product of what was aligned with a insertions, b deletions and c mismatches, negative for none.
+    product of what was aligned with a insertions, b deletions and c mismatches, negative for none:
+    `max` keeps its first argument where the second is NaN.
 
     The steps from a product, of which the last two take the letter of the guide:
 
@@ -193,19 +185,18 @@ def _best_cfd(guide, site, distance, most, weights, before, after):
                     product = before[a, b, c]
                     if product < 0:
                         continue
-                    letter = site[j] & CODE if j < len(site) else GAP
                     if j < len(site) and b < deletions:
-                        keep_greater(before, a, b + 1, c, product * weights[i, GAP, letter])
-                    if i == len(guide):
-                        continue
-                    if a < insertions:
-                        keep_greater(after, a + 1, b, c, product * weights[i, guide[i], GAP])
-                    if j < len(site):
-                        joined = product * weights[i, guide[i], letter]
-                        if guide[i] == letter:
-                            keep_greater(after, a, b, c, joined)
-                        elif c < mismatches:
-                            keep_greater(after, a, b, c + 1, joined)
+                        skipped = product * weights[i, GAP, site[j] & CODE]
+                        before[a, b + 1, c] = max(before[a, b + 1, c], skipped)
+                    if i < len(guide) and a < insertions:
+                        skipped = product * weights[i, guide[i], GAP]
+                        after[a + 1, b, c] = max(after[a + 1, b, c], skipped)
+                    if i < len(guide) and j < len(site):
+                        letter = site[j] & CODE
+                        d = c if guide[i] == letter else c + 1
+                        if d <= mismatches:
+                            joined = product * weights[i, guide[i], letter]
+                            after[a, b, d] = max(after[a, b, d], joined)
         if i < len(guide):
             before, after = after, before
     # Behind the last letter of the guide all letters of the site are used.

@@ -34,9 +34,11 @@ def mit_scores(batch: HitBatch, guides: GuideLetters, _: Most) -> Floats:
     is_guide = guides.is_guide[batch.pattern]
     rows = np.flatnonzero(~_has_bulge(batch) & has_size & is_guide)
     # Their sites and their mismatches, a row a hit.
-    places = text.bounds[rows][:, None] + np.arange(GUIDE + PAM)
-    sites = text.letters[places] & CODE
-    differs = guides.codes[batch.pattern[rows]] != sites[:, :GUIDE]
+    columns = np.arange(GUIDE + PAM)
+    first_letters = text.bounds[rows]
+    sites = text.letters[first_letters[:, None] + columns] & CODE
+    codes = guides.codes[batch.pattern[rows]]
+    differs = codes != sites[:, :GUIDE]
     factors = np.where(differs, 1 - LOWERING, 1)
     found = 100 * factors.prod(axis=1) / _divisors(differs)
     # A letter of the site, or of its PAM, that is no base leaves it undefined.
@@ -57,9 +59,9 @@ def _has_bulge(batch: HitBatch) -> Bools:
 def _divisors(differs: Bools) -> Floats:
     """Return what scores are divided by, float64[n]; differs: bool[n, 20], the mismatches."""
     counts = differs.sum(axis=1)
-    letters_before = differs.argmax(axis=1)
-    letters_behind = differs[:, ::-1].argmax(axis=1)
-    span = GUIDE - 1 - letters_before - letters_behind
+    first = differs.argmax(axis=1)
+    last = GUIDE - 1 - differs[:, ::-1].argmax(axis=1)
+    span = last - first
     mean_distance = span / np.maximum(counts - 1, 1)
     nearness = (GUIDE - 1 - mean_distance) / (GUIDE - 1) * 4 + 1
     return np.where(counts > 1, nearness * counts * counts, 1)

@@ -16,6 +16,7 @@ from kmatch.results.bgzf import BlockedGzip
 Path = str | os.PathLike[str]
 STANDARD = "standard output"
 COMPRESSED = ("gz", "zst")  # suffixes of names
+NOTHING = {"zst": b"\x28\xb5\x2f\xfd\x20\x00\x01\x00\x00"}  # compressed, which xopen leaves out
 
 
 @contextmanager
@@ -92,18 +93,31 @@ def _whole_file(path: str, label: str) -> Iterator["NamedHandle"]:
             with writing(label, advice):
                 raw = _create(partial, path)
             handle = stack.enter_context(NamedHandle(raw, label))
-            kind = os.path.splitext(label.lower())[1].removeprefix(".")
+            kind = kind_of(label)
             if kind in COMPRESSED:
                 with writing(label):
                     packed = compressor(raw, kind)
                 handle = stack.enter_context(NamedHandle(packed, label))
             yield handle
         with writing(label):
+            complete(partial, kind)
             os.replace(partial, path)
     finally:
         with suppress(OSError):
             os.unlink(partial)
         interrupts.unfinished.discard(partial)
+
+
+def kind_of(path: str) -> str:
+    """Return the last suffix of a name, which may say how a file is compressed."""
+    return os.path.splitext(path.lower())[1].removeprefix(".")
+
+
+def complete(path: str, kind: str) -> None:
+    """Write what a compressed file without any bytes lacks, so that it can be read."""
+    if kind in NOTHING and not os.path.getsize(path):
+        with open(path, "wb") as handle:
+            handle.write(NOTHING[kind])
 
 
 def compressor(raw: Any, kind: str) -> Any:

@@ -35,7 +35,8 @@ def differences(batch: HitBatch, lengths: Longs, pam_first: bool) -> tuple[Longs
     letters_before = bounds_of(ops != SKIP_TEXT)
     differing = np.flatnonzero(ops != MATCH)
     rows = np.searchsorted(ops_bounds, differing, "right") - 1
-    positions = letters_before[differing + 1] - letters_before[ops_bounds[rows]]
+    row_starts = ops_bounds[rows]
+    positions = letters_before[differing + 1] - letters_before[row_starts]
     if pam_first:
         pam_lengths = letters_beside(batch.aligned, lengths[batch.pattern])
         positions -= pam_lengths[rows]
@@ -56,7 +57,8 @@ def cuts(batch: HitBatch, lengths: Longs, pam_first: bool) -> Floats:
     cut = np.where(batch.minus, on_minus, on_plus)
     # A cut behind the origin of a circle counts from there.
     record_lengths = sizes_of(batch.record, batch.origin.circles or {})
-    cut = np.where(cut > record_lengths, cut - record_lengths, cut)
+    is_behind = cut > record_lengths
+    cut = np.where(is_behind, cut - record_lengths, cut)
     has_cut = (pam_lengths > 0) & (not pam_first)
     return np.where(has_cut, cut, nan)
 
@@ -81,7 +83,8 @@ def flanks(batch: HitBatch, letters: Letters | None, size: int) -> Iterator[tupl
             yield "", ""
             continue
         first = max(start - size, 0)
-        around = letters(batch.origin.number, record, first, end + size).tobytes().upper()
+        found = letters(batch.origin.number, record, first, end + size)
+        around = found.tobytes().upper()
         left = around[: start - first]
         right = around[end - first :]
         if minus:

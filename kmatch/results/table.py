@@ -31,8 +31,8 @@ from kmatch.results.lines import (
     words_of,
 )
 from kmatch.results.sites import Letters, cuts, differences, flanks
+from kmatch.sequences.oligos import PROBE, PrimerPairs
 from kmatch.sequences.patterns import PatternSet
-from kmatch.sequences.primer_pairs import PROBE, PrimerPairs
 
 VARIANTS = ("variants", "af", "samples", "reference_distance")
 FLANKS = ("flank_5p", "flank_3p")
@@ -49,10 +49,16 @@ def _genes(batch: Any, table: Any) -> Any:
     return table.annotation.columns(batch)
 
 
+def _nearest(batch: Any, table: Any) -> Any:
+    """Return the columns `nearest_gene` and `nearest_distance`."""
+    return table.annotation.nearest(batch)
+
+
 class Placed(Table[SomeBatch, Row]):
     """Rows in records of a genome."""
 
     optional: tuple[str, ...] = ("genome", "genome_number", "gene", "region")
+    annotated: tuple[str, ...] = ("nearest_gene", "nearest_distance")
     genome = Column(np.object_, lambda batch, _: same(batch.origin.name, batch))
     genome_number = Column(np.int64, lambda batch, _: np.full(len(batch), batch.origin.number))
     record = Column(np.object_, lambda batch, _: record_cells(batch))
@@ -63,6 +69,10 @@ class Placed(Table[SomeBatch, Row]):
     strand = Column(np.str_, lambda batch, _: Named(_STRANDS, batch.minus))
     gene = Column(np.object_, lambda batch, table: table.once(_genes, batch)[0])
     region = Column(np.object_, lambda batch, table: table.once(_genes, batch)[1])
+    nearest_gene = Column(np.object_, lambda batch, table: table.once(_nearest, batch)[0])
+    nearest_distance = Column(
+        np.float64, lambda batch, table: table.once(_nearest, batch)[1], ".0f"
+    )
 
 
 def bed_scores(distance: Any, letters: Any) -> Longs:
@@ -100,8 +110,8 @@ def _variants(batch: HitBatch, _: "Hits") -> Named:
 
 def _flanks(batch: HitBatch, hits: "Hits") -> list[Named]:
     """Return the columns `flank_5p` and `flank_3p`."""
-    pairs = flanks(batch, hits.letters, FLANK)
-    return [words_of(word.replace("U", "T") for word in side) for side in zip(*pairs, strict=True)]
+    sides = zip(*flanks(batch, hits.letters, FLANK), strict=True)
+    return [words_of(word.replace("U", "T") for word in side) for side in sides]
 
 
 def _cigars(batch: HitBatch) -> TextCells | Edits:
@@ -416,7 +426,8 @@ class Products(Placed[ProductBatch, Product]):
         probe = ("probe",) if pairs.sides[:, PROBE].any() else ()
         text = ("sequence",) if has_text else ()
         place = ("record", "start", "end", "name")
-        sites = [name.format(side) for side in ("forward", "reverse") for name in SITE_COLUMNS]
+        sites = [name.format("forward") for name in SITE_COLUMNS]
+        sites += [name.format("reverse") for name in SITE_COLUMNS]
         self.bed = (*place, "score", "strand", "distance_forward", "distance_reverse", *genome)
         self.tsv = (*genome, *place, "length", "strand", *sites, *probe, *text)
         super().__init__(batches)

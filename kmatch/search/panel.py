@@ -65,9 +65,8 @@ def pattern_distances(patterns: PatternSet, k: int | str | Longs) -> Longs:
     k = checked_count("k", k)
     short = np.flatnonzero(patterns.lengths <= k)
     if len(short):
-        raise InputError(
-            f"{patterns.told(short[0])}: k = {k} must be smaller, or it would match everywhere"
-        )
+        told = patterns.told(short[0])
+        raise InputError(f"{told}: k = {k} must be smaller, or it would match everywhere")
     return np.full(len(patterns), k, np.int64)
 
 
@@ -81,10 +80,11 @@ def checked_distances(query: Query) -> Longs:
     first_length = patterns.lengths[0]
     others = np.flatnonzero(patterns.lengths != first_length)
     if query.problem == "multi" and len(others):
+        told = patterns.told(others[0])
         first_name = shown(patterns.names[0])
         raise InputError(
-            f"{patterns.told(others[0])} and the first one, '{first_name}', "
-            f"{first_length}: a panel has one length; search others with kmatch hamming"
+            f"{told} and the first one, '{first_name}', {first_length}: "
+            "a panel has one length; search others with kmatch hamming"
         )
 
     for end, letters in zip(("first", "last"), query.ends, strict=True):
@@ -151,8 +151,10 @@ def _exact_letters(patterns: PatternSet, k: int, ends: tuple[int, int]) -> Bools
 
     first, last = ends
     offset = offsets_in_rows(patterns.begins)
-    from_end = np.repeat(patterns.lengths, patterns.lengths) - offset
-    return (offset < first) | (from_end <= last)
+    length = np.repeat(patterns.lengths, patterns.lengths)
+    is_first = offset < first
+    is_last = offset >= length - last
+    return is_first | is_last
 
 
 def panel_reading(panel: Panel, leads: bool = False) -> ReadingArrays:

@@ -110,7 +110,7 @@ class Regions:
         return is_named
 
     def _are_named(self, names: list[str]) -> Bools:
-        return np.fromiter(map(self._numbers.__contains__, names), np.bool_, len(names))
+        return np.array([name in self._numbers for name in names], np.bool_)
 
     def join(self, lengths: Mapping[str, int]) -> None:
         """Take the letters of records, or of what was searched of them."""
@@ -127,9 +127,10 @@ class Regions:
         for name, letters in self.lengths.items():
             region = self._furthest[name]
             if region.end > letters:
+                where = f"{region.where}the region ends at {region.end:,}"
                 raise InputError(
-                    f"{region.where}the region ends at {region.end:,}, and '{shown(name)}' of "
-                    f"{label} has {letters:,} letters; are the regions those of another genome?"
+                    f"{where}, and '{shown(name)}' of {label} has {letters:,} letters; "
+                    "are the regions those of another genome?"
                 )
 
         missing = [name for name in self._furthest if name not in self.lengths]
@@ -194,12 +195,15 @@ def read_regions(path: StrPath) -> list[Region]:
 def _regions(lines: list[str], label: str) -> Iterator[Region]:
     """Yield the Region of each line that is no comment."""
     for number, line in enumerate(lines, 1):
-        has_tab = "\t" in line
-        cells = line.split("\t" if has_tab else None)
+        separator = "\t" if "\t" in line else None
+        cells = line.split(separator)
         has_positions = len(cells) > 2 and _is_position(cells[1]) and _is_position(cells[2])
-        may_be_region = line.startswith(COMMENT) and has_tab and has_positions
+
+        # A record may have a name that begins as comments do.
+        may_be_region = line.startswith(COMMENT) and separator and has_positions
         if is_comment(line) and not may_be_region:
             continue
+
         where = f"{label}: line {number}: "
         if not has_positions:
             raise InputError(

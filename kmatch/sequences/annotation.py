@@ -1,91 +1,121 @@
-"""Features of records, read from GFF3, GTF or BED: genes and their exons."""
+"""Features of records, read from GFF3, GTF, GenBank or BED: genes and their exons.
 
+What a line is, its type says, a name of the Sequence Ontology:
+
+    gene         |-----------------------------------|     gene, pseudogene, ncRNA_gene …
+    transcript   |-----------------------------------|     mRNA, tRNA, transcript …
+    parts        |---|    |---------|         |------|     exon, CDS, five_prime_UTR …
+
+Parts are exons. So is a gene or a transcript without parts, from end to end: genes of bacteria have
+no introns. A transcript or part without a gene line is its own gene.
+"""
+
+import io
 import re
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from kmatch.errors import InputError
-from kmatch.sequences.files import StrPath, is_comment, open_source
+from kmatch.sequences.files import Source, StrPath, is_comment, open_source
 
-GENE = "gene"  # kinds of features, beside those of PARTS
-BED = "bed"
-EXONS = ("exon", "CDS")
-PARTS = (*EXONS, "transcript", "mRNA")  # whose span is a gene's where no gene is listed
-NAMES = ("gene_name", "Name", "gene", "gene_id", "locus_tag", "Parent", "ID")  # the best first
 NO_NAME = "."
-_GENES = re.compile(r"(.+_)?(pseudo)?gene")
-_ATTRIBUTE = re.compile(r'\s*([^\s=;]+)(?:=|\s+)("[^"]*"|[^;]*)')
+GENE = re.compile(r"(.+_)?(pseudo)?gene")
+PART = re.compile(
+    r"(.+_)?exon|cds|st(art|op)_codon|utr|[53]'?utr|(five|three)_prime_utr|selenocysteine",
+    re.IGNORECASE,
+)
+TRANSCRIPT = re.compile(r"(.+_)?transcript|\w*RNA|\w+_gene_segment")
+# The tags that may hold a name, the best first.
+GENE_NAMES = ("Name", "gene_name", "gene", "locus_tag", "gene_id", "ID")
+OTHER_NAMES = ("gene", "gene_name", "Name", "gene_id", "locus_tag", "Parent", "ID")
+UNFIT = re.compile(r"[\x00-\x1f\x7f,]")  # what would part cells or names
 
 
 class Feature(NamedTuple):
-    """A feature of a record.
-
-    start, end: 0-based and half-open; tags: the last column, of BED the name; kind: GENE, BED or
-    one of PARTS.
-    """
+    """A feature of a record; start, end: 0-based and half-open; name: of its gene, "" for none."""
 
     record: str
     start: int
     end: int
-    tags: str
-    kind: str
-
-    @property
-    def name(self) -> str:
-        """The name of its gene."""
-        return self.tags if self.kind == BED else gene_name(self.tags)
+    name: str
 
 
 class Features(NamedTuple):
     """The features of a file.
 
-    label: how messages name it; genes: all lines of BED; exons: none of BED; is_bed: whether it
-    tells nothing of exons.
+    label: how messages name it; genes: all lines of BED; exons: none of BED; tells_exons: whether
+    the file says what is an exon, as BED and lists of genes alone do not.
     """
 
     label: str
     genes: list[Feature]
     exons: list[Feature]
-    is_bed: bool
+    tells_exons: bool
+
+
+class Line(NamedTuple):
+    """A line of GFF3 or GTF; start, end: 0-based and half-open; tags: its last column."""
+
+    record: str
+    start: int
+    end: int
+    kind: str
+    tags: str
+
+    @property
+    def is_gene(self) -> bool:
+        """Whether its type is that of a gene."""
+        return GENE.fullmatch(self.kind) is not None
+
+    @property
+    def is_part(self) -> bool:
+        """Whether its type is that of a part of a transcript."""
+        return PART.fullmatch(self.kind) is not None
+
+    @property
+    def is_transcript(self) -> bool:
+        """Whether its type is that of a transcript."""
+        return TRANSCRIPT.fullmatch(self.kind) is not None
 
 
 def read_features(path: StrPath) -> Features:
     """Return the Features of a file.
 
-    Where it lists parts of genes alone, a gene is the span of those with its name. Raises
-    InputError for a file that is no GFF3, GTF or BED, or has no features.
+    Raises InputError for a file that is no GFF3, GTF, GenBank or BED, or has no features.
     """
     with open_source(path) as source:
         label = source.label
-        features = list(_features(source.handle, label))
-    if not features:
-        raise InputError(f"{label}: no features; give GFF3 or GTF with genes or exons, or BED")
-    is_bed = features[0].kind == BED
-    genes = [each for each in features if each.kind == GENE]
-    if not genes:
-        genes = features if is_bed else _spans(features)
-    exons = [each for each in features if each.kind in EXONS]
-    return Features(label, genes, exons, is_bed)
+        if source.head.startswith(b"LOCUS "):
+            return _of_lines(label, list(_genbank_lines(source)))
+        beds: list[Feature] = []
+        lines: list[Line] = []
+        for row in _rows(source.handle, label):
+            if isinstance(row, Line):
+                lines.append(row)
+            else:
+                beds.append(row)
+    if beds:
+        return Features(label, beds, [], tells_exons=False)
+    return _of_lines(label, lines)
 
 
-def _features(lines: Iterable[bytes], label: str) -> Iterator[Feature]:
-    """Yield the genes and parts of genes of GFF3 and GTF, and all lines of BED."""
+def _rows(lines: Iterable[bytes], label: str) -> Iterator[Line | Feature]:
+    """Yield the Lines of GFF3 and GTF, and of BED each line as a Feature."""
     for number, line in enumerate(lines, 1):
         text = line.decode("utf-8", "surrogateescape")
-        if text.startswith("##FASTA"):
+        if text.startswith((">", "##FASTA")):  # sequences follow
             return
         if is_comment(text):
             continue
         cells = text.rstrip("\r\n").split("\t")
         if len(cells) > 2 and cells[1].isdigit() and cells[2].isdigit():
-            name = cells[3] if len(cells) > 3 else NO_NAME
-            yield Feature(cells[0], int(cells[1]), int(cells[2]), name, BED)
+            name = clean(cells[3]) if len(cells) > 3 else NO_NAME
+            yield Feature(cells[0], int(cells[1]), int(cells[2]), name)
         elif len(cells) > 7 and cells[3].isdigit() and cells[4].isdigit():
-            kind = GENE if _GENES.fullmatch(cells[2]) else cells[2]
-            if kind == GENE or kind in PARTS:
-                tags = cells[8] if len(cells) > 8 else ""
-                yield Feature(cells[0], int(cells[3]) - 1, int(cells[4]), tags, kind)
+            tags = cells[8] if len(cells) > 8 else ""
+            yield Line(cells[0], int(cells[3]) - 1, int(cells[4]), cells[2], tags)
         else:
             raise InputError(
                 f"{label}: line {number}: neither GFF3 or GTF (nine columns, the fourth and fifth "
@@ -93,8 +123,133 @@ def _features(lines: Iterable[bytes], label: str) -> Iterator[Feature]:
             )
 
 
-def _spans(features: list[Feature]) -> list[Feature]:
-    """Return a gene for all parts with one name in one record.
+def clean(name: str) -> str:
+    """Return a name without what would part cells or names of a table."""
+    return UNFIT.sub("_", name)
+
+
+def tag(tags: str, key: str) -> str:
+    """Return the value of a key in the last column of GFF3 (`key=value;`) or GTF (`key "value";`).
+
+    `%XX` stands for a character in GFF3 alone. Of a key that is not there the value is "".
+    """
+    begin = tags.find(key)
+    while begin >= 0:
+        end = begin + len(key)
+        mark = tags[end : end + 1]
+        if mark in ("=", " ") and (begin == 0 or tags[begin - 1] in "; "):
+            value = tags[end + 1 :].lstrip()
+            if value.startswith('"'):
+                value = value[1:].partition('"')[0]
+            else:
+                value = value.partition(";")[0].strip()
+            return unquote(value) if mark == "=" and "%" in value else value
+        begin = tags.find(key, end)
+    return ""
+
+
+def name_of(tags: str, keys: Iterable[str]) -> str:
+    """Return the first of some keys' values that there is, as a name."""
+    for key in keys:
+        value = tag(tags, key)
+        if value:
+            return clean(value.removeprefix("gene:") if key == "ID" else value)
+    return NO_NAME
+
+
+def identities(line: Line) -> list[str]:
+    """Return the words by which lines below a line name it: ID of GFF3, gene_id and transcript_id
+    of GTF, locus_tag of bacteria."""
+    words = {"ID": tag(line.tags, "ID")}
+    if line.is_gene:
+        words["gene"] = tag(line.tags, "gene_id")
+        words["locus"] = tag(line.tags, "locus_tag")
+    else:
+        words["transcript"] = tag(line.tags, "transcript_id")
+    return [f"{kind} {word}" for kind, word in words.items() if word]
+
+
+def parents_of(line: Line) -> tuple[str, ...]:
+    """Return the words by which a line names those right above it; see `identities`."""
+    above = tag(line.tags, "Parent")
+    if above:
+        return tuple(f"ID {word}" for word in above.split(","))
+    if line.is_gene:
+        return ()
+    words = {"gene": tag(line.tags, "gene_id"), "locus": tag(line.tags, "locus_tag")}
+    if line.is_part:
+        words["transcript"] = tag(line.tags, "transcript_id")
+    return tuple(f"{kind} {word}" for kind, word in words.items() if word)
+
+
+class Tree:
+    """Which lines stand above others.
+
+    Lines of one transcript name the same parents, so that what is above these is found once.
+    """
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        self._parents: dict[str, tuple[str, ...]] = {}
+        for line in lines:
+            if not line.is_part:
+                for identity in identities(line):
+                    self._parents[identity] = parents_of(line)
+        self._above: dict[tuple[str, ...], frozenset[str]] = {(): frozenset()}
+
+    def above(self, parents: tuple[str, ...]) -> frozenset[str]:
+        """Return the identities of some lines and of all that stand above them."""
+        found = self._above.get(parents)
+        if found is None:
+            met: dict[str, None] = {}
+            waiting = list(parents)
+            while waiting:
+                identity = waiting.pop()
+                if identity not in met and identity in self._parents:
+                    met[identity] = None
+                    waiting.extend(self._parents[identity])
+            found = self._above[parents] = frozenset(met)
+        return found
+
+
+def _of_lines(label: str, lines: list[Line]) -> Features:
+    """Return the Features that lines of GFF3 and GTF make."""
+    tree = Tree(lines)
+    relevant = [line for line in lines if line.is_gene or line.is_transcript or line.is_part]
+    if not relevant:
+        raise InputError(f"{label}: no features; give GFF3 or GTF with genes or exons, or BED")
+    known = {each for line in relevant if not line.is_part for each in identities(line)}
+
+    # What has something below it, and what has parts.
+    has_lines: set[str] = set()
+    has_parts: set[str] = set()
+    for line in relevant:
+        above = tree.above(parents_of(line))
+        has_lines |= above
+        if line.is_part:
+            has_parts.update(above, parents_of(line))
+
+    genes: list[Feature] = []
+    others: list[Line] = []  # which are genes of their own
+    exons: list[Line] = []
+    for line in relevant:
+        is_top = known.isdisjoint(tree.above(parents_of(line)))
+        if is_top and line.is_gene:
+            genes.append(Feature(*line[:3], name_of(line.tags, GENE_NAMES)))
+        elif is_top:
+            others.append(line)
+        full = has_lines if is_top and line.is_gene else has_parts
+        words = identities(line) or parents_of(line)
+        if line.is_part or full.isdisjoint(words):
+            exons.append(line)
+
+    # A list of genes alone tells nothing of introns.
+    tells_exons = len(genes) < len(relevant)
+    parts = [Feature(*line[:3], "") for line in exons] if tells_exons else []
+    return Features(label, genes + _spans(others), parts, tells_exons)
+
+
+def _spans(lines: list[Line]) -> list[Feature]:
+    """Return a gene for all lines with one name in one record.
 
     parts of A   |---|     |---|
     of B             |-------------|
@@ -102,17 +257,26 @@ def _spans(features: list[Feature]) -> list[Feature]:
                      |-------------|
     """
     spans: dict[tuple[str, str], Feature] = {}
-    for part in features:
-        gene = (part.record, part.name)
-        span = spans.get(gene, part)
-        start = min(span.start, part.start)
-        end = max(span.end, part.end)
-        spans[gene] = part._replace(start=start, end=end)
+    for line in lines:
+        name = name_of(line.tags, OTHER_NAMES)
+        span = spans.get((line.record, name))
+        start = line.start if span is None else min(span.start, line.start)
+        end = line.end if span is None else max(span.end, line.end)
+        spans[line.record, name] = Feature(line.record, start, end, name)
     return list(spans.values())
 
 
-def gene_name(attributes: str) -> str:
-    """Return the gene's name in the last column of GFF3 (`key=value;`) or GTF (`key "value";`)."""
-    values = {key: value.strip().strip('"') for key, value in _ATTRIBUTE.findall(attributes)}
-    name = next((values[key] for key in NAMES if values.get(key)), NO_NAME)
-    return unquote(name) if "%" in name else name
+def _genbank_lines(source: Source) -> Iterator[Line]:
+    """Yield the features of GenBank as lines of GFF3, parts of locations as lines of their own."""
+    from Bio import SeqIO
+
+    text = io.TextIOWrapper(io.BytesIO(source.handle.read()), "utf-8", "surrogateescape")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for record in SeqIO.parse(text, "genbank"):
+            for feature in record.features:
+                gene = feature.qualifiers.get("gene", [""])[0]
+                locus = feature.qualifiers.get("locus_tag", [gene])[0]  # what joins its features
+                tags = f"gene={quote(gene)};locus_tag={quote(locus)}"
+                for part in feature.location.parts if feature.location else ():
+                    yield Line(record.id, int(part.start), int(part.end), feature.type, tags)

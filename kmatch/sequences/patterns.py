@@ -4,22 +4,39 @@ import csv
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice, repeat
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from kmatch.arrays import Ints, Longs, bounds_of
 from kmatch.errors import InputError, listed, shown, warn
 from kmatch.sequences.alphabet import letter_masks, odd_letter
-from kmatch.sequences.fasta import names_of
+from kmatch.sequences.fasta import LONGEST_HEADER, names_of
 from kmatch.sequences.files import StrPath, is_comment, label_of, read_lines
 from kmatch.sequences.records import clean_names
 
 LONGEST = 1 << 24  # letters of a pattern
 NAMES = ("name", "id")  # headers of a column of names, in any case
-_BED_NAME, _BED_STRAND, BED_SEQUENCE = 3, 5, 6  # columns, counted from 0
-Patterns = str | os.PathLike[str] | Mapping[str, str] | Iterable[str]  # see load_patterns
+BED_NAME = 3  # columns, counted from 0
+_BED_STRAND = 5
+BED_SEQUENCE = 6
+_UNNAMED = "<unknown id>"  # the id of a SeqRecord that was given none
+
+
+class SequenceRecord(Protocol):
+    """A SeqRecord of Biopython's."""
+
+    @property
+    def id(self) -> Any: ...
+
+    @property
+    def seq(self) -> Any: ...
+
+
+Sequenced = str | SequenceRecord
+Patterns = (  # see load_patterns
+    str | os.PathLike[str] | SequenceRecord | Mapping[str, Sequenced] | Iterable[Sequenced]
+)
 
 
 class PatternSet:
@@ -30,7 +47,9 @@ class PatternSet:
     """
 
     def __init__(self, names: list[str], sequences: list[str]) -> None:
-        self.names, self.sequences, self.masks = names, sequences, letter_masks(sequences)
+        self.names = names
+        self.sequences = sequences
+        self.masks = letter_masks(sequences)
         self.lengths = np.fromiter(map(len, sequences), np.int64, len(sequences))
         self.begins = bounds_of(self.lengths)
 
@@ -56,10 +75,10 @@ def load_patterns(patterns: Patterns | PatternSet) -> PatternSet:
     """The PatternSet of patterns as a user gives them.
 
     patterns: a list of sequences; a dict name → sequence; a path, of which `-` is standard input;
-    or one sequence. A str is a path where a file of that name exists, and otherwise a sequence
-    where it has IUPAC letters only. A pattern without a name is named by its sequence. Names that
-    have to be changed give a warning. Raises InputError where there are no patterns, or where a
-    letter is outside IUPAC.
+    or one sequence. A SeqRecord is a sequence too, and its id is its name in a list. A str is a
+    path where a file of that name exists, and otherwise a sequence where it has IUPAC letters only.
+    A pattern without a name is named by its sequence. Names that have to be changed give a warning.
+    Raises InputError where there are no patterns, or where a letter is outside IUPAC.
     """
     if isinstance(patterns, PatternSet):
         return patterns
@@ -67,9 +86,9 @@ def load_patterns(patterns: Patterns | PatternSet) -> PatternSet:
         return read_patterns(patterns)
     if isinstance(patterns, str):
         return _of_text(patterns)
+    is_record = text_of(patterns) is not patterns  # which would iterate over its letters
     try:
-        named = patterns.items() if isinstance(patterns, Mapping) else zip(repeat(""), patterns)
-        rows = [Row(*row) for row in named]
+        rows = list(_given_rows([patterns] if is_record else patterns))
     except TypeError:
         raise InputError(
             f"patterns are {patterns!r}; give a sequence, a list, a dict or a path"
@@ -81,6 +100,25 @@ def load_patterns(patterns: Patterns | PatternSet) -> PatternSet:
             odd = name if isinstance(sequence, str) else sequence
             raise InputError(f"pattern {number} is {odd!r}; sequences and names are str")
     return checked_patterns(rows)
+
+
+def text_of(given: Any) -> Any:
+    """Return the letters of a SeqRecord or a Seq of Biopython's as str; anything else as it is."""
+    sequence = getattr(given, "seq", given)
+    if hasattr(sequence, "reverse_complement"):
+        return str(sequence)
+    return given
+
+
+def _given_rows(patterns: Any) -> Iterator["Row"]:
+    """Yield the Rows of a dict name → sequence, or of sequences. Raises TypeError for others."""
+    if isinstance(patterns, Mapping):
+        for name, sequence in patterns.items():
+            yield Row(name, text_of(sequence))
+        return
+    for sequence in patterns:
+        name = getattr(sequence, "id", None) if hasattr(sequence, "seq") else None
+        yield Row("" if name in (None, _UNNAMED) else name, text_of(sequence))
 
 
 def _of_text(text: str) -> PatternSet:
@@ -101,7 +139,8 @@ def read_patterns(path: StrPath, column: str | None = None) -> PatternSet:
     The file is FASTA, text with one pattern a line, BED with the sequence in column 7, or, where
     `column` names the column of sequences, CSV or TSV with a header line.
     """
-    lines, label = read_lines(path, "patterns"), label_of(path)
+    lines = read_lines(path, "patterns")
+    label = label_of(path)
     rows = list(rows_of(lines, label) if column is None else _column_rows(lines, label, column))
     if not rows:
         raise InputError(f"{label}: no patterns; write one a line, or give FASTA")
@@ -128,19 +167,19 @@ def checked_patterns(rows: Sequence["Row"], label: str = "", in_columns: bool = 
     longest = int(np.argmax(panel.lengths))
     if panel.lengths[longest] > LONGEST:
         raise InputError(
-            f"{_where(label, rows[longest])}pattern '{shown(names[longest])}' has more than "
+            f"{where_of(label, rows[longest])}pattern '{shown(names[longest])}' has more than "
             f"{LONGEST:,} letters; is this a file of patterns?"
         )
     panel.names, control = clean_names(names)
     if control is not None:
         warn(
-            f"{_where(label, rows[control])}the name of pattern {control + 1} holds control "
+            f"{where_of(label, rows[control])}the name of pattern {control + 1} holds control "
             "characters; '_' stands for each, there and in other patterns' names"
         )
     return panel
 
 
-def _where(label: str, row: "Row") -> str:
+def where_of(label: str, row: "Row") -> str:
     """How messages of a Row begin."""
     line = f"line {row.line}: " if row.line else ""
     return f"{label}: {line}" if label else ""
@@ -152,8 +191,9 @@ def _fault(patterns: PatternSet, rows: Sequence["Row"], label: str, in_columns: 
     bad = patterns.lengths == 0
     bad[np.searchsorted(patterns.begins, odd, side="right") - 1] = True
     number = int(np.argmax(bad))
-    name, sequence = patterns.names[number], patterns.sequences[number]
-    start = f"{_where(label, rows[number])}pattern '{shown(name)}'"
+    name = patterns.names[number]
+    sequence = patterns.sequences[number]
+    start = f"{where_of(label, rows[number])}pattern '{shown(name)}'"
     if not sequence:
         return f"{start} is empty; give its letters"
     advice = odd_letter(sequence, int(np.argmin(letter_masks([sequence]))))
@@ -183,26 +223,52 @@ def cells_of(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
 
 def rows_of(lines: list[str], label: str) -> Iterator[Row]:
     """The Rows of FASTA, or of lines of BED with sequences or of a pattern each."""
-    is_fasta = any(cells[0].startswith(">") for _, cells in islice(cells_of(lines), 1))
-    return (_fasta_rows if is_fasta else _line_rows)(lines, label)
+    return (_fasta_rows if is_fasta(lines) else _line_rows)(lines, label)
+
+
+def is_fasta(lines: Iterable[str]) -> bool:
+    """Whether the first line that is neither blank nor a comment, of `#` or `;`, is a header."""
+    for line in lines:
+        if not is_comment(line) and not line.startswith(";"):
+            return line.startswith(">")
+    return False
+
+
+def fasta_records(lines: list[str], label: str) -> Iterator[tuple[str, str, int]]:
+    """Yield (title, letters, line) of each record of FASTA: its header without `>`, its letters
+    without blanks, and the number of its header's line.
+
+    Biopython parses them. It is imported here, as that takes as long as a small search. Raises
+    InputError for a header of more than LONGEST_HEADER characters.
+    """
+    from Bio.SeqIO.FastaIO import SimpleFastaParser
+
+    headers = [number for number, line in enumerate(lines, 1) if line.startswith(">")]
+    for number in headers:
+        if len(lines[number - 1]) > LONGEST_HEADER:
+            raise InputError(
+                f"{label}: line {number}: the header has more than {LONGEST_HEADER:,} characters; "
+                "is this FASTA?"
+            )
+    records = SimpleFastaParser(f"{line}\n" for line in lines)
+    for number, (title, letters) in zip(headers, records, strict=True):
+        yield title, "".join(letters.split()), number
 
 
 def _fasta_rows(lines: list[str], label: str) -> Iterator[Row]:
-    headers = [at for at, line in enumerate(lines) if line.startswith(">")]
-    names = names_of([lines[at][1:].encode("utf-8", "surrogateescape") for at in headers])
-    ends = [*headers[1:], len(lines)]
-    for count, (name, at, end) in enumerate(zip(names, headers, ends, strict=True), 1):
-        sequence = "".join("".join(lines[at + 1 : end]).split())
+    """Yield the Rows of FASTA. Messages name these without a line."""
+    for count, (title, sequence, line) in enumerate(fasta_records(lines, label), 1):
+        (name,) = names_of([title.encode("utf-8", "surrogateescape")])
         if not sequence:
             which = f"'{shown(name)}'" if name else f"{count}, without a name,"
-            raise InputError(f"{label}: line {at + 1}: pattern {which} is empty; give its letters")
+            raise InputError(f"{label}: line {line}: pattern {which} is empty; give its letters")
         yield Row(name, sequence)
 
 
 def _line_rows(lines: list[str], label: str) -> Iterator[Row]:
     for number, cells in cells_of(lines):
         if is_bed(cells):
-            yield Row(cells[_BED_NAME], cells[BED_SEQUENCE], number)
+            yield Row(cells[BED_NAME], cells[BED_SEQUENCE], number)
         elif len(cells) <= 2:
             yield Row(cells[0] if len(cells) > 1 else "", cells[-1], number)
         else:

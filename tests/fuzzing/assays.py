@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.commands import fasta, here
 
 from fuzzing.searches import Wrong, compare
-from kmatch.apps import assay, pcr
+from kmatch.apps import assay, joins
 from kmatch.search import best
 
 PATCHES = (
@@ -19,7 +19,7 @@ PATCHES = (
     *((best, "UNITS", many) for many in (1, 2)),
     *((best, "SPARED", many) for many in (0, 1 << 30)),
     (assay, "WINDOW", 1),
-    (pcr, "PRODUCTS", 1),
+    (joins, "PRODUCTS", 1),
 )
 
 
@@ -91,26 +91,26 @@ def assays(draw, circular):
     """Assays in genomes that hold oligos with errors, on both strands."""
     rng = draw(st.randoms(use_true_random=False))
 
-    def oligo(least):
-        return "".join(rng.choice("ACGTACGTACGTR") for _ in range(rng.randint(least, least + 3)))
+    def oligo():
+        return "".join(rng.choice("ACGTACGTACGTR") for _ in range(rng.randint(8, 11)))
 
     given = {}
     for number in range(rng.randint(1, 3)):
-        probes = [oligo(3) for _ in range(rng.choice([0, 1, 1, 2]))]
-        given[f"a{number}"] = ([oligo(4) for _ in range(rng.randint(1, 2))], [oligo(4)], probes)
+        probes = [oligo() for _ in range(rng.choice([0, 1, 1, 2]))]
+        given[f"a{number}"] = ([oligo() for _ in range(rng.randint(1, 2))], [oligo()], probes)
     written = [oligo for sides in given.values() for side in sides for oligo in side]
     written += [naive.reverse_complement(oligo) for oligo in written]
 
     def text():
         parts = rng.choices(written, k=rng.randint(0, 7))
         parts = [part + rng.choice(["", "A", "CG", "N"]) for part in parts]
-        return "".join(parts)[: rng.choice([20, 60])]
+        return "".join(parts)[: rng.choice([40, 110])]
 
     genomes = {
         f"g{number}": [(f"g{number}r{record}", text()) for record in range(rng.randint(1, 3))]
         for number in range(rng.randint(1, 4))
     }
-    options = {"product": (rng.choice([5, 12]), rng.choice([25, 60])), "edit": rng.random() < 0.5}
+    options = {"product": (rng.choice([5, 25]), rng.choice([50, 110])), "edit": rng.random() < 0.5}
     patches = rng.sample(PATCHES, rng.randint(0, 3))
     each = rng.choice(["file", "record"])
     return Assays(genomes, given, rng.choice([0, 1]), options, circular, each, patches)

@@ -69,14 +69,16 @@ def lines(rows, between=b"\t"):
     return b"".join(between.join(str(cell).encode() for cell in row) + b"\n" for row in rows)
 
 
-def bed(records, name="p_"):
-    return lines((f"r{n}", n, n + 9, f"{name}{n}", 1, "+", "ACGTN") for n in range(len(records)))
+def bed(records, name="p_", letters="ACGTN"):
+    return lines((f"r{n}", n, n + 9, f"{name}{n}", 1, "+", letters) for n in range(len(records)))
 
 
 def primers(records):
-    named = [(f"{name}_{'FR'[number % 2]}", "ACGT") for number, (name, _) in enumerate(records)]
-    pairs = lines((name, "ACGT", "TGCA") for name, _ in records)
-    return (pairs, bed(records, "p_LEFT_"), fasta(named))[len(records) % 3]
+    oligo = "ACGTTGCA"
+    named = [(f"{name}_{'FR'[number % 2]}", oligo) for number, (name, _) in enumerate(records)]
+    rows = [(name, oligo, f"5'-{oligo}-3'") for name, _ in records]
+    table = lines([("assay", "F", "R"), *rows], (b",", b";")[len(records) % 2])
+    return (lines(rows), table, bed(records, "p_LEFT_", oligo), fasta(named))[len(records) % 4]
 
 
 def table(records):

@@ -14,8 +14,8 @@ from kmatch.genome import as_genomes
 from kmatch.packed.writer import write_packed
 from kmatch.results.table import Hits, Primers, Products
 from kmatch.search.query import Query, Run
+from kmatch.sequences.oligos import load_pairs
 from kmatch.sequences.patterns import load_patterns
-from kmatch.sequences.primer_pairs import load_pairs
 from support.commands import random_letters
 
 TEXT = random_letters(3_000)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import int32, int64, uint32, uint64
 
-from kmatch.arrays import bounds_of, gather
+from kmatch.arrays import Longs, Planes, bounds_of, gather
 from kmatch.engine.codes import marked
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.device import Gpu
@@ -47,7 +47,7 @@ from kmatch.engine.cuda.words import (
     step_of,
 )
 from kmatch.engine.geometry import Text, halo_of
-from kmatch.engine.queries import DifferenceQuery
+from kmatch.engine.queries import DifferenceQuery, ReadingArrays
 
 SHORT = 32  # letters of a pattern whose column stays in registers
 STEP = 4  # the rows of short patterns are rounded up to a multiple of this
@@ -81,7 +81,7 @@ class EditShape(NamedTuple):
 
 @cache
 def strips_of(length: int) -> tuple[int, int]:
-    """(rows of a strip, strips) of a pattern."""
+    """Return (rows of a strip, strips) of a pattern."""
     if length <= SHORT:
         return -(-length // STEP) * STEP, 1
     # The fewest rows in all, and among equals the tallest strips.
@@ -89,28 +89,37 @@ def strips_of(length: int) -> tuple[int, int]:
 
 
 class EditScan:
-    """Queries of the same number of rows, for texts of any length, on a GPU; numbers: which of the
-    query's they are."""
+    """Queries of the same number of rows, for texts of any length, on a GPU.
+
+    numbers: which of the query's they are.
+    """
 
     def __init__(self, query: DifferenceQuery, numbers: list[int], gpu: Gpu) -> None:
-        reading, part = query.reading, np.array(numbers)
-        length, limit = np.diff(reading.begins)[part], query.limits[part]
-        warm = length + limit
-        self._gpu, self._coding = gpu, (len(query.limits), marked(query.k) + 1)
-        self._queries, self._warm = len(part), int(warm.max())
-        self._rows, self._strips = strips_of(int(length[0]))  # of a strip, and of a pattern
+        reading = query.reading
+        ranks = np.array(numbers)
+        lengths = np.diff(reading.begins)[ranks]
+        limits = query.limits[ranks]
+        warm = lengths + limits
+        self._gpu = gpu
+        self._coding = len(query.limits), marked(query.k) + 1
+        self._queries = len(ranks)
+        self._warm = int(warm.max())
+        self._rows, self._strips = strips_of(int(lengths[0]))  # of a strip, and of a pattern
         rows = self._rows * self._strips
-        within = rows, int(limit.min()), int(limit.max())
-        self._bits = SHORT_BITS if self._strips == 1 else counter_bits(STRIP_BITS, *within)
+        self._bits = SHORT_BITS
+        if self._strips > 1:
+            self._bits = counter_bits(STRIP_BITS, rows, int(limits.min()), int(limits.max()))
         self._planes = max(int(reading.letters.max()) + 1, 4)  # of the text that are read
-        # The plane of each letter; in front the plane behind all others fills up.
-        letters = np.full((len(part), rows), self._planes, np.int8)
-        own = np.arange(rows) >= rows - length[:, None]
-        letters[own] = gather(reading.letters, reading.begins[part], bounds_of(length))
-        searches = np.stack((part, length, reading.backward[part], warm, limit), axis=1)
-        tables = letters, searches.astype(np.int32)
-        self._tables = [driver.cuda.to_device(each, gpu.stream) for each in tables]
-        self._most, self._kept = 0, list[DeviceArray]()  # memory of strips, for so many blocks
+
+        letters = _in_rows(reading, ranks, rows, self._planes)
+        searches = np.stack((ranks, lengths, reading.backward[ranks], warm, limits), axis=1)
+        self._tables = [
+            driver.cuda.to_device(table, gpu.stream)
+            for table in (letters, searches.astype(np.int32))
+        ]
+        # Memory of strips, for so many units.
+        self._most = 0
+        self._kept: list[DeviceArray] = []
 
     def run(self, text: Text, buffer: HitBuffer) -> None:
         """Start to find the ends of these queries; see `scan`."""
@@ -149,13 +158,28 @@ class EditScan:
         than `busy` blocks finishes none of them sooner, and all wait for the last block for about
         the time that one takes.
         """
-        processors, busy = driver.multiprocessors(), BUSY if self._strips == 1 else BUSY_STRIPS
-        blocks = np.arange(1, max(MOST * processors // self._queries, 1) + 1)
-        rows = -(-text.rows // np.clip(THREADS * blocks // text.words, 1, text.rows))
+        processors = driver.multiprocessors()
+        busy = BUSY if self._strips == 1 else BUSY_STRIPS
+        # Stretches of a lane for so many blocks, and the rows and blocks that they come to.
+        wanted = np.arange(1, max(MOST * processors // self._queries, 1) + 1)
+        stretches = np.clip(THREADS * wanted // text.words, 1, text.rows)
+        rows = -(-text.rows // stretches)
         blocks = -(-text.words * -(-text.rows // rows) // THREADS)
         load = -(-self._queries * blocks // processors)
         best = np.argmin((np.maximum(load, busy) + 1) * (rows + self._warm))
         return int(rows[best]), int(blocks[best])
+
+
+def _in_rows(reading: ReadingArrays, ranks: Longs, rows: int, filling: int) -> Planes:
+    """Return the plane of each letter of queries by rank, int8[n, rows].
+
+    In front of shorter ones the plane `filling` fills up, in which everything matches.
+    """
+    lengths = np.diff(reading.begins)[ranks]
+    letters = np.full((len(ranks), rows), filling, np.int8)
+    is_letter = np.arange(rows) >= rows - lengths[:, None]
+    letters[is_letter] = gather(reading.letters, reading.begins[ranks], bounds_of(lengths))
+    return letters
 
 
 def upload(query: DifferenceQuery, gpu: Gpu) -> list[EditScan]:

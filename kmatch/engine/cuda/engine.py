@@ -207,7 +207,8 @@ def cuda_kernels(pairs: bool | None = None) -> dict[str, tuple[Any, tuple[Any, .
         for constants in kinds:
             found[" ".join(map(str, (name, *constants)))] = make, constants, signature
 
-    steps, shorts = Annotated[Ints, 2], NDArray[np.uint32]
+    steps = Annotated[Ints, 2]
+    shorts = NDArray[np.uint32]
     tile = Words, shorts, Ints, Ints, Table, primer_kernels.PrimerShape, Words, Table, Longs
     heights = product((primer.HEIGHT,), primer.BITS, (primer_kernels.WIDTH,))
     add("primer", primer_kernels.make_extend, heights, *tile)

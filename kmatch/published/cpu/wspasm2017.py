@@ -31,7 +31,8 @@ def sequential(text, pattern, k, table):
             else:
                 value = np.int32(1 + min(above, left, above_left))
             column[i] = value
-            above_left, above = left, value
+            above_left = left
+            above = value
         table[j] = above if above <= k else TOO_FAR
 
 
@@ -47,7 +48,8 @@ def row(text: Bytes, pattern: Bytes, k: int, table: Ints, workers: Workers) -> N
     above, here = np.zeros((2, len(text) + 2), np.int32)
     above[0] = 1
     for i, letter in enumerate(letters.tolist(), 1):
-        here[:2] = i + 1, i
+        here[0] = i + 1
+        here[1] = i
         workers.run(_fill_row, slabs(len(text)), matches[letter], above, here)
         above, here = here, above
     table[:] = np.where(above[2:] <= k, above[2:], TOO_FAR)
