@@ -77,7 +77,7 @@ class Writer(ABC):
         The header waits for the first row: where the search fails before that, nothing is written.
         """
         header = self.header().encode("utf-8", "surrogateescape")
-        lines = self._lines(batches)
+        lines = self._formatted(batches)
         first_lines = next(lines, b"")
         self.handle.write(header)
         self.handle.write(first_lines)
@@ -85,7 +85,7 @@ class Writer(ABC):
             self.handle.write(more_lines)
         self.table.check()
 
-    def _lines(self, batches: Iterable[Any]) -> Iterator[memoryview | bytes]:
+    def _formatted(self, batches: Iterable[Any]) -> Iterator[memoryview | bytes]:
         """Yield the lines of batches; threads make those of large ones while the search goes on."""
         threads = pool(self.table.threads or cores(), "kmatch lines")
         waiting = deque[Future[memoryview]]()
