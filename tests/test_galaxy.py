@@ -2,6 +2,7 @@
 of their tests, and what Galaxy's linter says."""
 
 import os
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -51,13 +52,14 @@ CASES = [
 
 
 class Dataset(str):
-    """The path of a file as Galaxy has it, and its name in the history."""
+    """The path of a file as Galaxy has it, its name in the history, and its datatype."""
 
-    def __new__(cls, folder, name):
+    def __new__(cls, folder, name, datatype):
         path = folder / f"dataset_{len(list(folder.iterdir()))}.dat"
         path.symlink_to(DATA / name)
         dataset = super().__new__(cls, path)
         dataset.element_identifier = name
+        dataset.ext = datatype
         return dataset
 
 
@@ -65,16 +67,20 @@ def name_of(param):
     return param.get("name") or param.get("argument").lstrip("-").replace("-", "_")
 
 
-def value_of(param, given, folder):
+def value_of(param, test, folder):
     """What a template gets for a param, of which a test may give a value."""
     options = [option.get("value") for option in param.findall("option")]
     kind = param.get("type")
+    tested = test.find(f"param[@name='{name_of(param)}']")
+    given = None if tested is None else tested.get("value")
     if kind == "data":
         assert given or param.get("optional"), name_of(param)
-        datasets = [Dataset(folder, name) for name in given.split(",")] if given else [""]
+        names = given.split(",") if given else []
+        datasets = [Dataset(folder, name, tested.get("ftype")) for name in names] or [""]
         return datasets if param.get("multiple") else datasets[0]
     if kind == "boolean":
-        return param.get("truevalue" if given == "true" else "falsevalue")
+        checked = given or param.get("checked", "false")
+        return param.get("truevalue" if checked == "true" else "falsevalue")
     if kind == "select":
         assert given is None or given in options
         return options[0] if given is None else given
@@ -83,7 +89,6 @@ def value_of(param, given, folder):
 
 def values_of(inputs, test, folder):
     """The values of all inputs by name, which are those of a test where it has any."""
-    given = {param.get("name"): param.get("value") for param in test.findall("param")}
     values = {}
     for each in inputs:
         if each.tag == "conditional":
@@ -94,7 +99,7 @@ def values_of(inputs, test, folder):
             (when,) = (one for one in each.findall("when") if one.get("value") in chosen.values())
             values[name] = chosen | values_of(when, nested, folder)
         else:
-            values[name_of(each)] = value_of(each, given.get(name_of(each)), folder)
+            values[name_of(each)] = value_of(each, test, folder)
     return values
 
 
@@ -124,11 +129,14 @@ def test_command_lines(tool, test, tmp_path):
     done = subprocess.run(["bash", "-c", command], cwd=job, env=environment, capture_output=True)
     assert done.returncode == 0, (command, done.stderr.decode())
     written = [name for name, each in outputs.items() if is_written(each, values)]
-    assert len(written) == int(test.get("expect_num_outputs"))
+    collections = [each for each in tool.findall("outputs/collection") if is_written(each, values)]
+    assert len(written) + len(collections) == int(test.get("expect_num_outputs"))
     for name in written:
         moved = outputs[name].get("from_work_dir")
         text = (job / moved if moved else tmp_path / f"{name}.dat").read_text()
         check(text, test.find(f"output[@name='{name}']/assert_contents"))
+    for each in collections:
+        check_elements(job, each, test.find(f"output_collection[@name='{each.get('name')}']"))
 
 
 def is_written(output, values):
@@ -136,9 +144,23 @@ def is_written(output, values):
     return filters is None or bool(values[filters])
 
 
+def check_elements(job, collection, asserted):
+    """Have the files of a collection be as a test of Galaxy asserts."""
+    found = {}
+    discovered = collection.find("discover_datasets")
+    for path in (job / discovered.get("directory")).iterdir():
+        parts = re.match(discovered.get("pattern"), path.name)
+        found[parts["designation"]] = (parts["ext"], path.read_text())
+    assert len(found) == int(asserted.get("count"))
+    for element in asserted.findall("element"):
+        datatype, text = found[element.get("name")]
+        assert datatype == element.get("ftype")
+        check(text, element.find("assert_contents"))
+
+
 def check(text, asserted):
     """Have a text be as a test of Galaxy asserts."""
-    for each in asserted:
+    for each in () if asserted is None else asserted:
         if each.tag == "has_n_lines":
             assert text.count("\n") == int(each.get("n"))
         elif each.tag == "has_line":

@@ -26,6 +26,8 @@ yaml = pytest.importorskip("yaml")  # of Dask, as Jinja is
 jinja2 = pytest.importorskip("jinja2")
 
 RECIPES, DATA = ROOT / "packaging", ROOT / "examples" / "data"
+READS = DATA / "barcoded_reads.fq"
+BARCODES = DATA / "barcodes.txt"
 GENOME, GUIDES = DATA / "human_mito_rcrs.fa.gz", DATA / "mito_guides.txt"
 WANTED = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT, NAME = WANTED["project"], f"kmatch-{__version__}"
@@ -136,6 +138,8 @@ NF_CORE = {
         f"{DATA / 'lambda_phage.fa.gz'} {DATA / 'phix174.fa.gz'}",
         2,
     ),
+    "filter": (BARCODES, READS, 1),
+    "demux": (BARCODES, READS, 1),
 }
 
 
@@ -143,18 +147,21 @@ NF_CORE = {
 def test_nf_core(command, tmp_path, monkeypatch):
     queries, genomes, k = NF_CORE[command]
     text = (RECIPES / "nf-core" / "kmatch" / "main.nf").read_text()
-    # What Groovy makes of the lines before the script.
-    (listed,) = re.findall(r"command in \[(.*)\] \? \"(.*)\" : \"(.*)\"", text)
-    files = listed[1 if f"'{command}'" in listed[0] else 2]
     values = {"command": command, "genomes": genomes, "queries": queries, "prefix": "found"}
-    values |= {"differences": "" if command == "best" else f"-k {k}", "args": "", "task.cpus": 1}
-    assert "command == 'best' ? '' : \"-k ${k}\"" in text
+    values |= {"k": k, "args": "", "task.cpus": 1, "letters": "fastq"}
+
+    def filled(words):
+        return re.sub(r"\$\{([\w.]+)\}", lambda name: str(values[name[1]]), words)
+
+    # What Groovy makes of the lines before the script, `def NAME = command … ? WORDS : WORDS`.
+    for name, asked, *either in re.findall(r"def (\w+) = command (.+?) \? (.+?) : (.+)", text):
+        values[name] = filled(either[0 if f"'{command}'" in asked else 1].strip("'\""))
     script = re.search(r'script:.*?"""(.*?)"""', text, re.S)[1].replace("\\\\\n", " ")
-    line = script.replace("${files}", files)
-    line = re.sub(r"\$\{([\w.]+)\}", lambda name: str(values[name[1]]), line)
     monkeypatch.chdir(tmp_path)
-    assert here(*shlex.split(line)[1:]).status == 0
-    assert {path.name for path in tmp_path.iterdir()} == {"found.tsv", "found_mqc.json"}
+    assert here(*shlex.split(filled(script))[1:]).status == 0
+    made = {"filter": {"found_kept.fastq.gz"}, "demux": {"found", "found.tsv"}}
+    names = made.get(command, {"found.tsv"}) | {"found_mqc.json"}
+    assert {path.name for path in tmp_path.iterdir()} == names
     tests = (RECIPES / "nf-core" / "kmatch" / "tests" / "main.nf.test").read_text()
     for test in re.findall(rf"= '{command}'\n.*?\.size\(\) == (\d+)\n", tests, re.S):
         assert len((tmp_path / "found.tsv").read_text().splitlines()) == int(test)
@@ -183,11 +190,14 @@ def test_snakemake(tmp_path):
         "lambda_phage.lambda_primers.lambda_genes.csv": 3,
         "amplified/lambda_primers.tsv": 5,
         "amplified/lambda_primers.matrix.tsv": 3,
+        "barcoded.barcodes.tsv": 9,
+        "barcoded_by_barcodes/bc01.fq": 8,
     }
     command = ["snakemake", "-s", rules, "--wrapper-prefix", f"file://{tmp_path}/"]
     environment = os.environ | paths(furnish(tmp_path))
     how = {"cwd": tmp_path, "env": environment, "check": True, "timeout": 100}
-    subprocess.run([*command, "-c1", *made], **how)
+    wanted = [name for name in made if not name.endswith(".fq")]
+    subprocess.run([*command, "-c1", *wanted], **how)
     for name, lines in made.items():
         assert lines in (None, (tmp_path / name).read_text().count("\n"))
     linted = subprocess.run([*command, "--lint"], **how, capture_output=True, text=True)
@@ -237,6 +247,18 @@ REPORTS = [
         "guides",
         "e\t482\t0",
     ),
+    (
+        "f_mqc.json",
+        f"demux {READS} {BARCODES} -k 4 --edit --within 150",
+        "reads_by_barcode",
+        "f\t6\t1\t1",
+    ),
+    (
+        "g_mqc.json",
+        f"filter {READS} {BARCODES} -k 4 --edit",
+        "filtered_reads",
+        "g\t7\t1",
+    ),
 ]
 
 
@@ -251,7 +273,7 @@ def test_multiqc_shows_a_row_a_report(tmp_path):
     for _, _, section, row in REPORTS:
         table = tmp_path / "multiqc_data" / f"multiqc_kmatch_{section}_plot.txt"
         assert row in table.read_text().splitlines()
-    assert len([*table.parent.glob("multiqc_kmatch_*.txt")]) == 4
+    assert len([*table.parent.glob("multiqc_kmatch_*.txt")]) == 6
 
 
 def test_nothing_advises_a_package_of_another_project():

@@ -16,6 +16,8 @@ ARGUMENTS = {
     "primer": ("target", "background"),
     "guides": ("target", "genome"),
     "assay": ("assays", "genomes"),
+    "filter": ("reads", "patterns"),
+    "demux": ("reads", "barcodes"),
 }
 
 command = snakemake.params.command

@@ -14,7 +14,9 @@ process KMATCH {
     val k
 
     output:
-    tuple val(meta), path("${prefix}.tsv"), emit: tsv
+    tuple val(meta), path("${prefix}.tsv"), emit: tsv, optional: true
+    tuple val(meta), path("${prefix}_kept.fast{a,q}.gz"), emit: kept, optional: true
+    tuple val(meta), path("${prefix}/*"), emit: split, optional: true
     tuple val(meta), path("${prefix}_mqc.json"), emit: json
     tuple val("${task.process}"), val('kmatch'), eval("kmatch --version | cut -d ' ' -f 2"), emit: versions_kmatch, topic: versions
 
@@ -23,17 +25,21 @@ process KMATCH {
 
     script:
     def args = task.ext.args ?: ''
+    def letters = task.ext.letters ?: 'fastq'
+    prefix = task.ext.prefix ?: "${meta.id}"
     def files = command in ['primer', 'guides', 'assay'] ? "${queries} ${genomes}" : "${genomes} ${queries}"
     def differences = command == 'best' ? '' : "-k ${k}"
-    prefix = task.ext.prefix ?: "${meta.id}"
+    def folder = command == 'demux' ? "--split ${prefix}" : ''
+    def output = command == 'filter' ? "${prefix}_kept.${letters}.gz" : "${prefix}.tsv"
     """
     kmatch ${command} \\
         ${files} \\
         ${differences} \\
+        ${folder} \\
         ${args} \\
         --threads ${task.cpus} \\
         --json ${prefix}_mqc.json \\
-        --output ${prefix}.tsv
+        --output ${output}
     """
 
     stub:
