@@ -346,12 +346,13 @@ class Cluster:
     def _outcome(self, piece: Piece, future: Any) -> Any:
         """Wait for what a task gives; raises where it failed."""
         while not future.done():
-            with suppress(TimeoutError):
+            with suppress(Exception):  # mostly that the time is over
                 future.exception(timeout=TICK)
             self._count_threads()
         try:
             found = future.result()
         except Exception as error:
+            self._count_threads()  # a scheduler that is gone is another error
             raise ClusterError(
                 f"the search of {piece.label} failed {TRIES} times, the last time "
                 f"{type(error).__name__}: {error}; where workers die, give them more memory, or "
