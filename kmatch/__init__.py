@@ -9,7 +9,7 @@ __all__ += ["assay", "best", "edit", "guides", "hamming", "multi", "pack", "pcr"
 __all__ += ["ClusterError", "DeviceError", "InputError", "KmatchError", "KmatchWarning"]
 __all__ += ["OutputError"]
 __all__ += ["Guides", "Hit", "Hits", "Primer", "Primers", "Product", "Products"]
-__all__ += ["Assays", "Genome", "Variants"]
+__all__ += ["Assays", "Genome", "Reads", "Variants", "demux", "filter_reads"]
 
 TYPE_CHECKING = False  # what type checkers take to be true
 if TYPE_CHECKING:
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from kmatch.errors import ClusterError, DeviceError, InputError, KmatchError
     from kmatch.errors import KmatchWarning, OutputError
     from kmatch.genome import Genome
+    from kmatch.reads import demux, filter_reads
     from kmatch.results.assays import Assays
+    from kmatch.results.demux import Reads
     from kmatch.results.guides import Guides
     from kmatch.results.table import Hit, Hits, Primer, Primers, Product, Products
     from kmatch.variants.vcf import Variants
@@ -30,7 +32,9 @@ _HOMES = (
     "results.table",
     "results.guides",
     "results.assays",
+    "results.demux",
     "api",
+    "reads",
 )
 
 

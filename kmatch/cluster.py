@@ -46,6 +46,8 @@ SHARES = 4  # tasks for each thread, where there are records or patterns enough
 # letters of a piece
 LEAST = 1 << 18
 MOST = 1 << 24
+# Dask gives each of these a level; they say on standard error what errors say too.
+LOGS = ("distributed", "distributed.client", "distributed.gc", "tornado.application")
 STARTS = 1 << 12  # starts of primers in a group, at least
 # Of kmatch and of its sources: workers need the same one.
 VERSION = f"{kmatch.__version__} ({digest(kmatch.__version__)[:8]})"
@@ -344,12 +346,13 @@ class Cluster:
     def _outcome(self, piece: Piece, future: Any) -> Any:
         """Wait for what a task gives; raises where it failed."""
         while not future.done():
-            with suppress(TimeoutError):
+            with suppress(Exception):  # mostly that the time is over
                 future.exception(timeout=TICK)
             self._count_threads()
         try:
             found = future.result()
         except Exception as error:
+            self._count_threads()  # a scheduler that is gone is another error
             raise ClusterError(
                 f"the search of {piece.label} failed {TRIES} times, the last time "
                 f"{type(error).__name__}: {error}; where workers die, give them more memory, or "
@@ -418,9 +421,10 @@ def connected(scheduler: Any) -> Iterator[Cluster]:
             yield Cluster(scheduler)
             return
         where = str(scheduler)
-        log = logging.getLogger("distributed")  # which says on standard error what errors say too
-        stack.callback(log.setLevel, log.level)
-        log.setLevel(logging.CRITICAL)
+        for name in LOGS:
+            log = logging.getLogger(name)
+            stack.callback(log.setLevel, log.level)
+            log.setLevel(logging.CRITICAL)
         try:
             kind = "address" if "://" in where else "scheduler_file"
             if kind == "scheduler_file":

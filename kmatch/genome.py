@@ -142,6 +142,11 @@ class Genome:
         """Whether the records can be read, and then searched."""
         return self.keep or os.path.isfile(self.path)
 
+    @property
+    def has_sizes(self) -> bool:
+        """Whether names and lengths of the records are known without reading."""
+        return self._kept is not None or self.file is not None
+
     @cached_property
     def sizes(self) -> tuple[list[str], Longs]:
         """Names and letters of the records; reads the file first.

@@ -2,13 +2,14 @@
 
 import _thread
 import os
+import shutil
 import signal
 from contextlib import suppress
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-unfinished: set[str] = set()  # paths of files that are removed unless they become whole
+unfinished: set[str] = set()  # paths of files and folders that are removed unless they become whole
 _ending = _thread.allocate_lock()
 _CLEAR = b"\r\x1b[2K\x1b[?25h"  # takes a progress bar away, and shows the cursor that it hides
 
@@ -45,6 +46,8 @@ def _end(number: int, frame: FrameType | None = None) -> None:
             2, (_CLEAR if os.isatty(2) else b"") + f"kmatch: error: interrupted{by}\n".encode()
         )
     for path in list(unfinished):
+        if os.path.isdir(path):
+            shutil.rmtree(path, ignore_errors=True)
         with suppress(OSError):
             os.unlink(path)
     os._exit(128 + number)

@@ -4,6 +4,7 @@ import gc
 import io
 import os
 import signal
+import subprocess
 import sys
 import time
 from functools import partial
@@ -277,6 +278,50 @@ def test_schedulers_that_are_none(data, scheduler, said, monkeypatch):
     monkeypatch.setattr(cluster, "CONNECT", 0.5)
     with pytest.raises(kmatch.ClusterError, match=said):
         kmatch.edit(data / "g.fa", PATTERNS, 1, scheduler=scheduler)
+
+
+# Kills the scheduler, by its number, when the first task has come back.
+KILLING = """
+import os, signal, sys
+from kmatch import cluster
+from kmatch.cli.main import main
+take_note = cluster._take_note
+def kill(*given):
+    os.kill(int(sys.argv[1]), signal.SIGKILL)
+    take_note(*given)
+cluster._take_note = kill
+cluster.CONNECT = 2.0
+main(sys.argv[2:])
+"""
+
+
+def test_a_scheduler_that_is_killed_is_one_line(data, tmp_path):
+    """Dask's own messages and tracebacks are silent."""
+    scheduler, worker = (
+        [sys.executable, "-m", f"distributed.cli.dask_{name}", "--scheduler-file", "s.json"]
+        for name in ("scheduler", "worker")
+    )
+    search = ("edit", f"@{data / 'list.txt'}", data / "p.tsv", "-k", "1", "-o", "hits.bed")
+    how = {"cwd": tmp_path, "stderr": subprocess.DEVNULL}
+    with (
+        subprocess.Popen([*scheduler, "--port", "0", "--no-dashboard"], **how) as killed,
+        subprocess.Popen([*worker, "--nthreads", "1", "--no-dashboard"], **how) as other,
+    ):
+        command = [sys.executable, "-c", KILLING, str(killed.pid), *search]
+        try:
+            end = time.monotonic() + 60
+            while not (tmp_path / "s.json").exists():
+                assert time.monotonic() < end
+                time.sleep(0.1)
+            command += ["--scheduler", "s.json"]
+            done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        finally:
+            killed.kill()
+            other.terminate()
+    assert done.returncode == 1 and not (tmp_path / "hits.bed").exists()
+    said = [line for line in done.stderr.splitlines() if "compiling kernels" not in line]
+    assert len(said) == 1 and said[0].startswith("kmatch: error: the scheduler tcp://"), said
+    assert "is gone; start it" in said[0]
 
 
 def test_no_worker(data, monkeypatch):

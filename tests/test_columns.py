@@ -14,7 +14,9 @@ import pytest
 from support.commands import fasta, here, random_letters
 
 import kmatch
+from kmatch.cli.command import COMMANDS
 from kmatch.errors import InputError
+from kmatch.results import multiqc
 from kmatch.results.columns import Column
 from kmatch.results.formats import FORMATS, Writer
 
@@ -118,6 +120,26 @@ def test_report(genome, tmp_path):
     sites = dict(zip(found.guide, zip(found.d0, found.d1, strict=True), strict=True))
     counts = {row["pattern"]: tuple(row["hits_by_distance"]) for row in report["patterns"]}
     assert counts == sites and report["hits"] == sum(map(sum, counts.values()))
+
+
+def test_bars_for_multiqc():
+    """A row is named by the report's file; every search has a section."""
+    names = ("a_mqc.json", "out/b.kmatch.json", "c.json", "d.txt", "-")
+    assert [multiqc.sample_of(name) for name in names] == ["a", "b", "c", "d.txt", "-"]
+    assert COMMANDS["Searches"].keys() <= multiqc.SECTIONS.keys()
+    assay = {"hits": 9, "assays": [{"amplified": 2, "unknown": 1}, {"amplified": 3}]}
+    made = [
+        multiqc.bars_of(multiqc.HITS, [3, 0, 1], {"hits": 4}),
+        multiqc.bars_of(multiqc.SECTIONS["assay"], None, assay),
+        multiqc.bars_of(multiqc.SECTIONS["demux"], None, {"hits": 1, "reads": {"assigned": 1}}),
+        multiqc.bars_of(multiqc.SECTIONS["primer"], None, {"hits": 7}),
+    ]
+    assert made == [
+        {"d0": 3, "d1": 0, "d2": 1},
+        {"yes": 5, "unknown": 1, "no": 3},
+        {"assigned": 1},
+        {"Primers": 7},
+    ]
 
 
 def test_hits_are_joined(genome):

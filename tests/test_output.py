@@ -2,8 +2,10 @@
 
 import gzip
 import os
+import shutil
 import signal
 import stat
+import subprocess
 import threading
 from contextlib import contextmanager
 
@@ -11,6 +13,7 @@ import pytest
 from support.commands import failed, fasta, here, process, random_letters, shell, unprivileged
 
 from kmatch.errors import OutputError
+from kmatch.results.bgzf import block_of
 from kmatch.results.output import open_output
 
 HEADER = b"sequence\tstart\tend\tpattern\tdistance\tstrand\tcigar\tmatch\n"
@@ -80,6 +83,57 @@ def test_quiet_and_verbose():
     assert f"{plain.out.count(bytes([10])):,} hits".encode() in loud.err
     said = loud.err.decode().splitlines()
     assert sum("device" in line and ("cpu" in line or "cuda" in line) for line in said) == 1
+
+
+@pytest.mark.skipif(not shutil.which("tabix"), reason="tabix is not installed")
+@pytest.mark.parametrize(
+    "name, options",
+    [("h.bed.gz", ("-p", "bed")), ("h.gff3.gz", ("-p", "gff")), ("h.tsv.gz", "-0 -S1 -s1 -b2 -e3")],
+)
+def test_tabix_finds_rows(large, name, options):
+    """In files of several blocks."""
+    options = options.split() if isinstance(options, str) else options
+    assert here("hamming", large, *DENSE, "-o", name) == (0, b"", b"")
+    with gzip.open(name, "rt") as handle:
+        lines = [line for line in handle if line.startswith("chr1\t")]
+    column = 3 if "gff" in name else 1
+    near = []
+    for line in lines:
+        start = int(line.split("\t")[column]) - ("gff" in name)  # letters of ACGT begin at 0
+        if 349_996 < start < 350_100:
+            near.append(line)
+    subprocess.run(["tabix", *options, name], check=True)
+    found = subprocess.check_output(["tabix", name, "chr1:350001-350100"], text=True)
+    assert found.splitlines(keepends=True) == near and 10 < len(near) < len(lines) / 1000
+
+
+@pytest.mark.skipif(not shutil.which("samtools"), reason="samtools is not installed")
+def test_samtools_indexes_compressed_sam(large):
+    assert here("hamming", large, *DENSE, "-o", "h.sam.gz") == (0, b"", b"")
+    for words in (("quickcheck",), ("index",)):
+        subprocess.run(["samtools", *words, "h.sam.gz"], check=True)
+    view = ["samtools", "view", "h.sam.gz", "chr1:350001-350100"]
+    found = subprocess.check_output(view, text=True).splitlines()
+    assert found and all(349_997 < int(row.split("\t")[3]) <= 350_100 for row in found)
+
+
+def test_blocks_of_gzip(folder):
+    """Blocks hold 65,280 bytes, say their size, and end with an empty one, as the format has it."""
+    data = random_letters(150_000).encode()
+    for pieces in ([data], [data[:100], data[100:140_000], data[140_000:]], []):
+        with open_output("x.gz") as handle:
+            for piece in pieces:
+                handle.write(piece)
+        packed = (folder / "x.gz").read_bytes()
+        sizes = []
+        while packed:
+            size = int.from_bytes(packed[16:18], "little") + 1
+            sizes.append(len(gzip.decompress(packed[:size])))
+            packed = packed[size:]
+        assert sizes == ([65_280, 65_280, 19_440, 0] if pieces else [0])
+        with gzip.open("x.gz") as handle:
+            assert handle.read() == b"".join(pieces)
+    assert block_of(b"").hex() == "1f8b08040000000000ff0600424302001b0003000000000000000000"
 
 
 # Files that take their place when they are whole
@@ -167,6 +221,26 @@ def test_two_writers_of_one_file(folder):
         assert (folder / "hits.bed").read_bytes() == b"second\n"
     assert (folder / "hits.bed").read_bytes() == b"first\n"
     assert not list(folder.glob("*.partial"))
+
+
+@pytest.mark.parametrize("form", ["tsv", "csv", "gff3", "view", "bed"])
+@pytest.mark.parametrize(
+    "genome, more",
+    [(">c\nACGTEACGT\n", ()), (">c\nACGT\n", ("--variants", "bad.vcf")), ("ACGT\n", ())],
+)
+def test_nothing_is_written_before_an_error_at_the_first_row(folder, form, genome, more):
+    (folder / "bad.fa").write_text(genome)
+    (folder / "bad.vcf").write_text(
+        "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n"
+        "c\t1\t.\tC\tG\t.\t.\t.\n"  # and c begins with A
+    )
+    result = here("hamming", "bad.fa", "-p", "ACGT", "-k", 0, "--format", form, *more)
+    assert (result.status, result.out) == (1, b"") and result.err.startswith(b"kmatch: error: bad.")
+
+
+def test_a_header_stands_above_no_rows():
+    result = here("hamming", "genome.fa", "-p", "ACGT" * 8, "-k", 0, "--format", "tsv")
+    assert result == (0, HEADER, b"")
 
 
 # What cannot be written

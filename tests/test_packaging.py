@@ -1,6 +1,7 @@
 """The wheel, the source distribution and the recipes of packaging/: what they hold and ask for, and
 that they install and run."""
 
+import ast
 import os
 import re
 import shlex
@@ -13,23 +14,25 @@ import zipfile
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 from support.commands import here
-from support.documents import ROOT, furnish, paths
+from support.documents import ROOT, blocks, furnish, paths
 
 from kmatch import __version__
+from kmatch.cli.command import COMMANDS, Argument, kmatch
 
 yaml = pytest.importorskip("yaml")  # of Dask, as Jinja is
 jinja2 = pytest.importorskip("jinja2")
 
 RECIPES, DATA = ROOT / "packaging", ROOT / "examples" / "data"
+READS = DATA / "barcoded_reads.fq"
+BARCODES = DATA / "barcodes.txt"
 GENOME, GUIDES = DATA / "human_mito_rcrs.fa.gz", DATA / "mito_guides.txt"
 WANTED = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT, NAME = WANTED["project"], f"kmatch-{__version__}"
+SEARCHES = {*COMMANDS["Searches"]}
 VERSION = re.compile(r'(?:kmatch[:= ]+|version = "|_VERSION@">)(\d[\d.]+\d)')
-TOOL = ElementTree.parse(RECIPES / "galaxy" / "kmatch.xml").getroot()
 
 
 def files_of(*folders):
@@ -118,57 +121,159 @@ def test_conda():
     assert recipe["build"]["entry_points"] == [f"kmatch = {PROJECT['scripts']['kmatch']}"]
     how = "-m pip install . -vv --no-deps --no-build-isolation --no-cache-dir"  # as the wheel here
     assert recipe["build"]["script"] == f"python {how}"
-    for command in recipe["test"]["commands"]:
+    tried = recipe["test"]["commands"]
+    for command in tried:
         assert here(*shlex.split(command)[1:]).status == 0
+    assert {command.split()[1] for command in tried if "--help" in command} == {*kmatch.commands}
 
 
-def test_nf_core(tmp_path, monkeypatch):
-    module = RECIPES / "nf-core" / "kmatch" / "multi"
-    text = (module / "main.nf").read_text()
-    values = {"genome": GENOME, "patterns": GUIDES, "k": 6, "args": "", "task.cpus": 1}
+# Of commands, what is looked for, where, and k.
+NF_CORE = {
+    "multi": (GUIDES, GENOME, 6),
+    "best": (GUIDES, GENOME, None),
+    "pcr": (DATA / "lambda_primers.txt", DATA / "lambda_phage.fa.gz", 2),
+    "guides": (DATA / "phix174.fa.gz", GENOME, 2),
+    "assay": (
+        DATA / "lambda_primers.txt",
+        f"{DATA / 'lambda_phage.fa.gz'} {DATA / 'phix174.fa.gz'}",
+        2,
+    ),
+    "filter": (BARCODES, READS, 1),
+    "demux": (BARCODES, READS, 1),
+}
+
+
+@pytest.mark.parametrize("command", NF_CORE)
+def test_nf_core(command, tmp_path, monkeypatch):
+    queries, genomes, k = NF_CORE[command]
+    text = (RECIPES / "nf-core" / "kmatch" / "main.nf").read_text()
+    values = {"command": command, "genomes": genomes, "queries": queries, "prefix": "found"}
+    values |= {"k": k, "args": "", "task.cpus": 1, "letters": "fastq"}
+
+    def filled(words):
+        return re.sub(r"\$\{([\w.]+)\}", lambda name: str(values[name[1]]), words)
+
+    # What Groovy makes of the lines before the script, `def NAME = command … ? WORDS : WORDS`.
+    for name, asked, *either in re.findall(r"def (\w+) = command (.+?) \? (.+?) : (.+)", text):
+        values[name] = filled(either[0 if f"'{command}'" in asked else 1].strip("'\""))
     script = re.search(r'script:.*?"""(.*?)"""', text, re.S)[1].replace("\\\\\n", " ")
-    values["prefix"] = "guides"
-    command = re.sub(r"\$\{([\w.]+)\}", lambda name: str(values[name[1]]), script)
     monkeypatch.chdir(tmp_path)
-    assert here(*shlex.split(command)[1:]).status == 0
-    lines = (tmp_path / "guides.tsv").read_text().splitlines()
-    assert f".size() == {len(lines)}\n" in (module / "tests" / "main.nf.test").read_text()
-    assert {path.name for path in tmp_path.iterdir()} == {"guides.tsv", "guides_mqc.json"}
+    assert here(*shlex.split(filled(script))[1:]).status == 0
+    made = {"filter": {"found_kept.fastq.gz"}, "demux": {"found", "found.tsv"}}
+    names = made.get(command, {"found.tsv"}) | {"found_mqc.json"}
+    assert {path.name for path in tmp_path.iterdir()} == names
+    tests = (RECIPES / "nf-core" / "kmatch" / "tests" / "main.nf.test").read_text()
+    for test in re.findall(rf"= '{command}'\n.*?\.size\(\) == (\d+)\n", tests, re.S):
+        assert len((tmp_path / "found.tsv").read_text().splitlines()) == int(test)
+
+
+def test_nf_core_tells_all_outputs_and_commands():
+    module = RECIPES / "nf-core" / "kmatch"
     said = yaml.safe_load((module / "meta.yml").read_text())
+    text = (module / "main.nf").read_text()
     assert list(said["output"]) == re.findall(r"emit: (\w+)", text)
-
-
-@pytest.mark.parametrize("test", TOOL.findall("tests/test"))
-def test_galaxy(test, tmp_path):
-    hits = tmp_path / "dataset_1.dat"
-    values = {"hits": str(hits)}
-    given = {param.get("name"): param.get("value") for param in test.findall("param")}
-    for param in TOOL.findall("inputs/param"):
-        name, options = param.get("name"), [one.get("value") for one in param.findall("option")]
-        values[name] = given.pop(name, [*options, param.get("value")][0])
-        assert not options or values[name] in options
-        if param.get("type") == "data":
-            values[name] = str(RECIPES / "galaxy" / "test-data" / values[name])
-    assert given == {}
-    command = TOOL.findtext("command").replace('"\\${GALAXY_SLOTS:-1}"', "1")
-    command = re.sub(r"\$(\w+)", lambda name: values[name[1]], command)
-    assert here(*shlex.split(command)[1:]).status == 0
-    lines, expected = hits.read_text().splitlines(), test.find("output/assert_contents")
-    assert len(lines) == int(expected.find("has_n_lines").get("n"))
-    assert expected.find("has_line").get("line") in lines
+    (command,) = (each["command"] for each in said["input"] if "command" in each)
+    assert set(re.findall(r"`(\w+)`", command["description"])) == SEARCHES
 
 
 @pytest.mark.skipif(not shutil.which("snakemake"), reason="no snakemake: pip install snakemake")
 def test_snakemake(tmp_path):
+    """The wrapper runs searches for patterns, products and assays; the linter is content."""
     (tmp_path / "master" / "bio").mkdir(parents=True)
     (tmp_path / "master" / "bio" / "kmatch").symlink_to(RECIPES / "snakemake")
-    for path in (GENOME, GUIDES):
+    for path in DATA.iterdir():
         (tmp_path / path.name).symlink_to(path)
-    rules, table = RECIPES / "snakemake" / "test" / "Snakefile", "human_mito_rcrs.mito_guides.tsv"
-    command = ["snakemake", "-s", rules, "-c1", "--wrapper-prefix", f"file://{tmp_path}/", table]
+    rules = RECIPES / "snakemake" / "test" / "Snakefile"
+    made = {
+        "human_mito_rcrs.mito_guides.tsv": 6,
+        "human_mito_rcrs.mito_guides_mqc.json": None,
+        "lambda_phage.lambda_primers.lambda_genes.csv": 3,
+        "amplified/lambda_primers.tsv": 5,
+        "amplified/lambda_primers.matrix.tsv": 3,
+        "barcoded.barcodes.tsv": 9,
+        "barcoded_by_barcodes/bc01.fq": 8,
+    }
+    command = ["snakemake", "-s", rules, "--wrapper-prefix", f"file://{tmp_path}/"]
     environment = os.environ | paths(furnish(tmp_path))
-    subprocess.run(command, cwd=tmp_path, env=environment, check=True, timeout=100)
-    assert (tmp_path / table).read_text().count("\n") == 6
+    how = {"cwd": tmp_path, "env": environment, "check": True, "timeout": 100}
+    wanted = [name for name in made if not name.endswith(".fq")]
+    subprocess.run([*command, "-c1", *wanted], **how)
+    for name, lines in made.items():
+        assert lines in (None, (tmp_path / name).read_text().count("\n"))
+    linted = subprocess.run([*command, "--lint"], **how, capture_output=True, text=True)
+    assert "in a good condition" in linted.stdout + linted.stderr
+
+
+def test_snakemakes_wrapper_knows_all_searches():
+    wrapper = (RECIPES / "snakemake" / "wrapper.py").read_text()
+    arguments = next(
+        ast.literal_eval(each.value)
+        for each in ast.parse(wrapper).body
+        if isinstance(each, ast.Assign) and each.targets[0].id == "ARGUMENTS"
+    )
+    said = yaml.safe_load((RECIPES / "snakemake" / "meta.yaml").read_text())
+    assert arguments.keys() == SEARCHES
+    assert set(re.findall(r"`(\w+)`", said["params"][0]["command"])) == SEARCHES
+    for name, inputs in arguments.items():
+        parameters = kmatch.commands[name].params
+        assert list(inputs) == [each.name for each in parameters if isinstance(each, Argument)]
+
+
+@pytest.mark.skipif(not shutil.which("snakefmt"), reason="no snakefmt: pip install snakefmt")
+def test_snakefmt_changes_nothing():
+    files = (RECIPES / "snakemake" / "test" / "Snakefile", ROOT / "examples/pipeline/Snakefile")
+    subprocess.run(["snakefmt", "--check", *files], check=True)
+
+
+# The file of --json, what is searched with its options, and its row in a section of MultiQC.
+REPORTS = [
+    ("a_mqc.json", f"multi {GENOME} {GUIDES} -k 5", "hits", "a\t2\t0\t0\t0\t0\t2"),
+    ("b.kmatch.json", f"edit {GENOME} {GUIDES} -k 2", "hits", "b\t2\t0\t0\t\t\t"),
+    (
+        "c_mqc.json",
+        f"pcr {DATA}/lambda_phage.fa.gz {DATA}/lambda_primers.txt -k 2",
+        "products",
+        "c\t2",
+    ),
+    (
+        "d_mqc.json",
+        f"assay {DATA}/lambda_primers.txt {DATA}/lambda_phage.fa.gz {DATA}/phix174.fa.gz -k 2",
+        "assays",
+        "d\t2\t0\t2",
+    ),
+    (
+        "e_mqc.json",
+        f"guides {DATA}/phix174.fa.gz {DATA}/phix174.fa.gz -k 1",
+        "guides",
+        "e\t482\t0",
+    ),
+    (
+        "f_mqc.json",
+        f"demux {READS} {BARCODES} -k 4 --edit --within 150",
+        "reads_by_barcode",
+        "f\t6\t1\t1",
+    ),
+    (
+        "g_mqc.json",
+        f"filter {READS} {BARCODES} -k 4 --edit",
+        "filtered_reads",
+        "g\t7\t1",
+    ),
+]
+
+
+@pytest.mark.skipif(not shutil.which("multiqc"), reason="no multiqc: pip install multiqc")
+def test_multiqc_shows_a_row_a_report(tmp_path):
+    """In one section a kind, whatever the name; the config is that of docs/files.md."""
+    for name, line, *_ in REPORTS:
+        assert here(*line.split(), "--json", tmp_path / name, "-q").status == 0
+    (config,) = (block.text for block in blocks(ROOT / "docs" / "files.md", "yaml"))
+    (tmp_path / "multiqc_config.yaml").write_text(config)
+    subprocess.run(["multiqc", "."], cwd=tmp_path, check=True, capture_output=True, timeout=100)
+    for _, _, section, row in REPORTS:
+        table = tmp_path / "multiqc_data" / f"multiqc_kmatch_{section}_plot.txt"
+        assert row in table.read_text().splitlines()
+    assert len([*table.parent.glob("multiqc_kmatch_*.txt")]) == 6
 
 
 def test_nothing_advises_a_package_of_another_project():

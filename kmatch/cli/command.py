@@ -3,6 +3,7 @@
 import inspect
 import os
 import re
+import shlex
 import stat
 import sys
 from collections import Counter
@@ -19,11 +20,13 @@ from kmatch.cli.messages import one_line, showing_warnings
 from kmatch.errors import InputError
 
 COMPLETE = "_KMATCH_COMPLETE"  # what shells set to ask for completions
+TYPED = "kmatch.command_line"  # among what contexts of commands share
 # The commands by what they are for, as `kmatch --help` lists them, and the modules that have them.
 COMMANDS = {
     "Searches": {
         **dict.fromkeys(("hamming", "multi", "edit", "best"), "searches"),
         **dict.fromkeys(("pcr", "primer", "guides", "assay"), "primers"),
+        **dict.fromkeys(("filter", "demux"), "reads"),
     },
     "Files": dict.fromkeys(("pack", "plot"), "tools"),
     "Studies": dict.fromkeys(("bench", "model", "info"), "tools"),
@@ -96,12 +99,18 @@ class Given(SimpleNamespace):
     """The values of a command's options and arguments, by name.
 
     inputs: (what takes it, path) of all that is read; outputs: paths by the options that take them,
-    `-` for standard output. Some commands do not have the others.
+    `-` for standard output; command: its name; command_line: all that was typed. Some commands do
+    not have the others.
     """
 
     inputs: Sequence[tuple[str, str]]
     outputs: Mapping[str, str]
+    command: str
+    command_line: str
     annotate: Sequence[str] = ()
+    columns: str | None = None
+    form: str | None = None
+    scheduler: str | None = None
     score: Sequence[str] = ()
     vcf: str | None = None
 
@@ -156,6 +165,7 @@ class Command(_Exemplified):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         given = list(args)
+        ctx.meta[TYPED] = shlex.join(["kmatch", str(self.name), *given])
         rest = super().parse_args(ctx, args)
         if not ctx.resilient_parsing:
             *_, order = self.make_parser(ctx).parse_args(given)
@@ -179,7 +189,10 @@ class Command(_Exemplified):
             elif getattr(each, "writes", False) and (path or each.name == "output"):
                 outputs["-o" if each.name == "output" else each.opts[-1]] = path or "-"
         check_files(inputs, outputs)
-        self._function(Given(inputs=inputs, outputs=outputs, **values))
+        given = Given(inputs=inputs, outputs=outputs, **values)
+        given.command = str(self.name)
+        given.command_line = click.get_current_context().meta[TYPED]
+        self._function(given)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         arguments = [each for each in self.params if isinstance(each, Argument)]

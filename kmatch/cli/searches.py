@@ -163,8 +163,9 @@ class Search:
 
             facts = {"device": device, "seconds": round(seconds, 3), "records": progress.records}
             facts |= {"letters": progress.letters, "hits": self.rows}
-            inputs = [path for _, path in self.given.inputs]
-            write_report(self.given.json, counts, inputs=inputs, **facts | more)
+            facts["command_line"] = self.given.command_line
+            facts["inputs"] = [path for _, path in self.given.inputs]
+            write_report(self.given.json, self.given.command, counts, **facts | more)
         searched = f"{several}{records}, {letters} in {seconds:.1f} s on {device}"
         self.messages.conclude(f"{found}; {searched}")
 
@@ -306,6 +307,7 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     shares = k_each if isinstance(query.k, str) else None
     table = Hits((), panel, search.genomes, query.pam_side == "5p", shares)
     table.threads = given.threads
+    table.command_line = given.command_line
     scorer = make_scorer(query, given.score) if given.score else None
     table.add_scores(given.score)
     search.dress(table, VARIANTS if given.vcf else ())

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kmatch import __version__
-from kmatch.arrays import Bytes, Longs, bounds_of, run_starts
+from kmatch.arrays import Bytes, Longs, bounds_of, first_of_each, order_of, run_starts
 from kmatch.engine.types import Texts
 from kmatch.engine.workers import cores, pool
 from kmatch.errors import InputError
@@ -22,6 +22,7 @@ from kmatch.genome import Genomes
 from kmatch.results.batches import Batch, HitBatch, cut_at_origin
 from kmatch.results.lines import (
     Cells,
+    Edits,
     Fields,
     Named,
     Names,
@@ -42,9 +43,12 @@ AHEAD = 6  # times ROWS that may wait
 MATCH = ord("=")
 INSERTED = ord("I")
 SKIPPED = ord("D")
+NEWLINE = ord("\n")
 REVERSE = 16  # the flag of SAM for the strand -
+SECONDARY = 256  # that for all lines of a read but the first
 LABEL = 254  # characters that SAM allows a read's name
 _UNFIT = re.compile(r"[^!-?A-~]")  # in a read's name
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 GAP = "-"
 DIFFERENCE = "\x1b[1;31m"  # what begins and ends a colour on a terminal
 PLAIN = "\x1b[0m"
@@ -68,22 +72,34 @@ class Writer(ABC):
         """The Fields of the lines of some rows, asked for in order."""
 
     def write_all(self, batches: Iterable[Any]) -> None:
-        """Write the header and batches; threads format large ones while the search goes on."""
-        self.handle.write(self.header().encode("utf-8", "surrogateescape"))
+        """Write the header and batches.
+
+        The header waits for the first row: where the search fails before that, nothing is written.
+        """
+        header = self.header().encode("utf-8", "surrogateescape")
+        lines = self._formatted(batches)
+        first_lines = next(lines, b"")
+        self.handle.write(header)
+        self.handle.write(first_lines)
+        for more_lines in lines:
+            self.handle.write(more_lines)
+        self.table.check()
+
+    def _formatted(self, batches: Iterable[Any]) -> Iterator[memoryview | bytes]:
+        """Yield the lines of batches; threads make those of large ones while the search goes on."""
         threads = pool(self.table.threads or cores(), "kmatch lines")
         waiting = deque[Future[memoryview]]()
         for batch in batches:
             for first in range(0, len(batch), ROWS):
                 fields = self.fields(batch.picked(slice(first, first + ROWS)))
                 if len(batch) < MANY and not waiting:  # seen at once, and before an error
-                    self.handle.write(lines_of(fields))
+                    yield lines_of(fields)
                     continue
                 waiting.append(threads.submit(lines_of, fields))
                 while waiting and (len(waiting) > AHEAD or waiting[0].done()):
-                    self.handle.write(waiting.popleft().result())
+                    yield waiting.popleft().result()
         for lines in waiting:
-            self.handle.write(lines.result())
-        self.table.check()
+            yield lines.result()
 
 
 class BedWriter(Writer):
@@ -130,14 +146,20 @@ class SamWriter(Writer):
 
     A read is the pattern on the forward strand, an IUPAC letter that matched being the base that it
     matched, so that read, CIGAR and reference agree. Its name has `_` for what SAM does not allow.
-    Raises InputError for a genome whose records a header cannot name.
+    The first line of a name is primary. Raises InputError for a genome whose records a header
+    cannot name.
     """
 
     def __init__(self, handle: Any, table: Any) -> None:
         """table: Hits, with the genome that was searched."""
         self._lengths = _lengths(table.searched)
-        names = [_UNFIT.sub("_", name) for name in table.labels.words]
-        self._labels = Names(name[:LABEL] for name in names)
+        self._labels = Names(_UNFIT.sub("_", name)[:LABEL] for name in table.labels.words)
+        # Which of the distinct names each pattern has, and whether there was a line of it.
+        numbers: dict[str, int] = {}
+        self._label_numbers = np.array(
+            [numbers.setdefault(label, len(numbers)) for label in self._labels.words], np.int64
+        )
+        self._is_written = np.zeros(len(numbers), np.bool_)
         # The letters of all patterns side by side.
         letters = "".join(table.patterns.sequences).upper().replace("U", "T")
         self._letters = np.frombuffer(letters.encode(), np.uint8)
@@ -146,17 +168,19 @@ class SamWriter(Writer):
     def header(self) -> str:
         order = "coordinate" if self.table.ordered else "unknown"
         lines = [f"@HD\tVN:1.6\tSO:{order}"]
-        for name, length in self._lengths.items():
-            lines.append(f"@SQ\tSN:{name}\tLN:{length}")
-        lines.append(f"@PG\tID:kmatch\tPN:kmatch\tVN:{__version__}")
-        return "".join(f"{line}\n" for line in lines)
+        lines += [f"@SQ\tSN:{name}\tLN:{length}" for name, length in self._lengths.items()]
+        program = f"@PG\tID:kmatch\tPN:kmatch\tVN:{__version__}"
+        if self.table.command_line:
+            typed = _CONTROL.sub("_", self.table.command_line)
+            program = f"{program}\tCL:{typed}"
+        return "\n".join([*lines, program, ""])
 
     def fields(self, batch: HitBatch) -> Fields:
         ops, reads = self._forward(batch)
         differences = np.diff(ops.bounds) - ops.counted("=")
         return [
             ("", Named(self._labels, batch.pattern)),
-            ("\t", batch.minus * REVERSE),
+            ("\t", self._flags(batch)),
             ("\t", self.table.cells("record", batch)),
             ("\t", batch.start + 1),
             ("\t255\t", TextCells(ops, runs=True)),
@@ -164,6 +188,15 @@ class SamWriter(Writer):
             ("\t*\tNM:i:", differences),
             ("\tkd:i:", batch.distance),
         ]
+
+    def _flags(self, batch: HitBatch) -> Longs:
+        """Return the flags of hits, whose batches are asked for in order."""
+        labels = self._label_numbers[batch.pattern]
+        is_secondary = np.ones(len(batch), np.bool_)
+        is_secondary[first_of_each(order_of(labels), labels)] = False
+        is_secondary |= self._is_written[labels]
+        self._is_written[labels] = True
+        return np.where(batch.minus, REVERSE, 0) + np.where(is_secondary, SECONDARY, 0)
 
     def _forward(self, batch: HitBatch) -> tuple[Texts, Texts]:
         """Return the columns of hits and the letters of their reads, on the forward strand.
@@ -246,8 +279,8 @@ def _lengths(genomes: Genomes | None) -> dict[str, int]:
 class Gff3Writer(Writer):
     """Writes GFF3: each hit is a `nucleotide_match`, numbered from 1.
 
-    A circular record has a line of its own before its hits, of which those over the origin end
-    behind its last letter.
+    The header has the lengths of the records where they cost no reading. A circular record has a
+    line of its own before its hits. A hit over the origin ends behind the record's last letter.
     """
 
     def __init__(self, handle: Any, table: Any) -> None:
@@ -258,7 +291,10 @@ class Gff3Writer(Writer):
         super().__init__(handle, table)
 
     def header(self) -> str:
-        return "##gff-version 3\n"
+        lines = ["##gff-version 3"]
+        for name, length in _lengths_at_hand(self.table.searched).items():
+            lines.append(f"##sequence-region {_in_sequence(name)} 1 {length}")
+        return "\n".join([*lines, ""])
 
     def fields(self, batch: HitBatch) -> Fields:
         first = self._number
@@ -275,7 +311,7 @@ class Gff3Writer(Writer):
             ("\t.\tID=hit", np.arange(first, self._number)),
             (";Name=", Named(self._labels, batch.pattern)),
             (";distance=", batch.distance),
-            (";cigar=", self.table.cells("cigar", batch)),
+            (";cigar=", _cigar_values(self.table.cells("cigar", batch))),
         ]
         if genome is not None:
             fields.append((";genome=", same(genome, batch)))
@@ -299,6 +335,37 @@ class Gff3Writer(Writer):
             size = circles[record]
             lines.append(f"{place}\t1\t{size}\t.\t+\t.\tIs_circular=true{ending}\n")
         return Named(Names(lines), which)
+
+
+def _lengths_at_hand(genomes: Genomes | None) -> dict[str, int]:
+    """Return the letters of each record, by name, of one genome whose lengths cost no reading.
+
+    Records without letters are left out. Where records share a name there are none at all.
+    """
+    if genomes is None or genomes.named:
+        return {}
+    genome = genomes.genome(0)
+    if not genome.has_sizes:
+        return {}
+    names, lengths = genome.sizes
+    if len(set(names)) < len(names):
+        return {}
+    sizes = zip(names, lengths.tolist(), strict=True)
+    return {name: length for name, length in sizes if length}
+
+
+def _cigar_values(cells: TextCells | Edits) -> TextCells:
+    """Return CIGARs as values of GFF3, in which `=` is escaped.
+
+    12=1X4=  ->  12%3D1X4%3D
+    """
+    lines = bytes(lines_of([("", cells)])).replace(b"=", b"%3D")
+    letters = np.frombuffer(lines, np.uint8)
+    is_end = letters == NEWLINE
+    # Before the end of line i stand the ends of i other lines.
+    ends = np.flatnonzero(is_end)
+    bounds = np.append(0, ends - np.arange(len(ends)))
+    return TextCells(Texts(bounds, letters[~is_end]))
 
 
 def _escaped(unfit: re.Pattern[bytes], name: str) -> str:
@@ -370,7 +437,7 @@ class ViewWriter(Writer):
         columns = (batch.record, batch.start, batch.end, batch.minus, batch.pattern, batch.distance)
         rows = zip(*(column.tolist() for column in columns), strict=True)
         for record, start, end, minus, pattern, distance in rows:
-            place = f"{genome}{batch.names[record]}:{start}-{end}"
+            place = f"{genome}{batch.names[record]} {start} {end}"
             strand = "-" if minus else "+"
             yield f"{place} {strand} {self.table.labels.words[pattern]}, distance {distance}"
 

@@ -1,7 +1,5 @@
 """How many hits each pattern has at each distance, as a table and in a report, and the closest."""
 
-import sys
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -16,13 +14,14 @@ from kmatch.errors import warn
 from kmatch.results.batches import HitBatch, joined, no_hits
 from kmatch.results.columns import write_line
 from kmatch.results.lines import number_word
+from kmatch.results.multiqc import facts_for_multiqc
 from kmatch.results.output import open_output
 from kmatch.sequences.patterns import PatternSet
 
 if TYPE_CHECKING:
     from kmatch.results.scores import Specificity
 
-SCHEMA_VERSION = 1  # of a report
+SCHEMA_VERSION = 2  # of a report
 PACKAGES = ("numpy", "numba", "llvmlite")
 FEW = 1 << 16  # hits beyond those kept that may wait until the farther ones are dropped
 
@@ -71,14 +70,14 @@ class Counts:
             write_line(handle, row)
 
 
-def write_report(path: str, counts: Counts | None = None, **facts: Any) -> None:
-    """Write one object: the facts, versions, the command line, and hits by pattern and distance.
+def write_report(path: str, command: str, counts: Counts | None = None, **facts: Any) -> None:
+    """Write one object: versions, the facts, hits by pattern and distance, and what MultiQC shows.
 
-    docs/report.schema.json describes it. counts: of the hits of patterns, where there are any.
+    docs/report.schema.json describes it. command: that found them; counts: of the hits of patterns,
+    where there are any.
     """
     import json
     import platform
-    import shlex
     from importlib.metadata import version
 
     versions = {"python": platform.python_version()}
@@ -87,24 +86,24 @@ def write_report(path: str, counts: Counts | None = None, **facts: Any) -> None:
         "schema_version": SCHEMA_VERSION,
         "kmatch": __version__,
         "versions": versions,
-        "command_line": shlex.join(["kmatch", *sys.argv[1:]]),
         **facts,
     }
+    totals = None
     if counts is not None:
-        report |= _facts_of_patterns(counts)
+        totals = counts.hits.sum(axis=0).tolist()
+        report["patterns"] = _facts_of_patterns(counts)
+    report |= facts_for_multiqc(command, path, totals, facts)
     with open_output(path) as handle:
         handle.write(json.dumps(report, indent=1, ensure_ascii=False).encode("utf-8", "replace"))
         handle.write(b"\n")
 
 
-def _facts_of_patterns(counts: Counts) -> dict[str, Any]:
-    """Return the hits of each pattern by distance, and the same as bars, which MultiQC shows."""
+def _facts_of_patterns(counts: Counts) -> list[dict[str, Any]]:
+    """Return the hits of each pattern by distance."""
     patterns = []
-    bars: defaultdict[str, Counter[str]] = defaultdict(Counter)  # a name may be that of several
     for name, row in zip(counts.names, counts.hits.tolist(), strict=True):
         patterns.append({"pattern": name, "hits": sum(row), "hits_by_distance": row})
-        bars[name].update({f"d{distance}": hits for distance, hits in enumerate(row)})
-    return {"patterns": patterns, "plot_type": "bargraph", "data": bars}
+    return patterns
 
 
 def limited(

@@ -11,10 +11,12 @@ from typing import Any, Self
 
 from kmatch import interrupts
 from kmatch.errors import ClosedPipe, OutputError
+from kmatch.results.bgzf import BlockedGzip
 
 Path = str | os.PathLike[str]
 STANDARD = "standard output"
 COMPRESSED = ("gz", "zst")  # suffixes of names
+NOTHING = {"zst": b"\x28\xb5\x2f\xfd\x20\x00\x01\x00\x00"}  # compressed, which xopen leaves out
 
 
 @contextmanager
@@ -23,9 +25,9 @@ def open_output(path: Path | None = None) -> Iterator[Any]:  # a NamedHandle
 
     A file is written under a temporary name and renamed when the block ends well; otherwise
     nothing is left of it. It has the mode and, as far as that may be given, the owner of the file
-    that it replaces. `.gz` and `.zst` in the name compress. Devices and pipes are written to as
-    they are. Raises OutputError where opening, writing or closing fails, ClosedPipe where nobody
-    reads the pipe any more; what else the block raises passes through.
+    that it replaces. `.gz`, which is BGZF, and `.zst` in the name compress. Devices and pipes are
+    written to as they are. Raises OutputError where opening, writing or closing fails, ClosedPipe
+    where nobody reads the pipe any more; what else the block raises passes through.
     """
     if path in (None, "-") or is_standard_output(path):
         label = STANDARD if path in (None, "-") else str(path)
@@ -91,20 +93,40 @@ def _whole_file(path: str, label: str) -> Iterator["NamedHandle"]:
             with writing(label, advice):
                 raw = _create(partial, path)
             handle = stack.enter_context(NamedHandle(raw, label))
-            kind = os.path.splitext(label.lower())[1].removeprefix(".")
+            kind = kind_of(label)
             if kind in COMPRESSED:
-                from xopen import xopen
-
                 with writing(label):
-                    packed = xopen(raw, "wb", threads=0, format=kind)
+                    packed = compressor(raw, kind)
                 handle = stack.enter_context(NamedHandle(packed, label))
             yield handle
         with writing(label):
+            complete(partial, kind)
             os.replace(partial, path)
     finally:
         with suppress(OSError):
             os.unlink(partial)
         interrupts.unfinished.discard(partial)
+
+
+def kind_of(path: str) -> str:
+    """Return the last suffix of a name, which may say how a file is compressed."""
+    return os.path.splitext(path.lower())[1].removeprefix(".")
+
+
+def complete(path: str, kind: str) -> None:
+    """Write what a compressed file without any bytes lacks, so that it can be read."""
+    if kind in NOTHING and not os.path.getsize(path):
+        with open(path, "wb") as handle:
+            handle.write(NOTHING[kind])
+
+
+def compressor(raw: Any, kind: str) -> Any:
+    """Return a handle that compresses to a binary one: `gz`, in blocks of BGZF, or `zst`."""
+    if kind == "gz":
+        return BlockedGzip(raw)
+    from xopen import xopen
+
+    return xopen(raw, "wb", threads=0, format=kind)
 
 
 def _create(name: str, path: str) -> io.BufferedWriter:

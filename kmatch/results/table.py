@@ -219,6 +219,7 @@ class Hits(Placed[HitBatch, Hit]):
         self.k_each = k_each
         self.labels = Names(patterns.names)
         self.queries = Names(patterns.sequences)
+        self.command_line = ""  # that asked for them
         self._align = align
         is_listed = self.searched is not None and self.searched.named
         self._row = ListedHit if is_listed else Hit

@@ -205,13 +205,18 @@ def sam(search, found):
     lines = ["@HD\tVN:1.6\tSO:coordinate"]
     lines += [f"@SQ\tSN:{name}\tLN:{len(text)}" for name, text in search.named if text]
     lines.append(f"@PG\tID:kmatch\tPN:kmatch\tVN:{kmatch.__version__}")
+    names = set()
     for cells, hit in with_cells(search, found):
-        lines.append(sam_row(cells, whole(search, hit, columns_of(hit[6]))))
+        is_first = cells[3] not in names
+        names.add(cells[3])
+        lines.append(sam_row(cells, whole(search, hit, columns_of(hit[6])), is_first))
     return "".join(f"{line}\n" for line in lines)
 
 
 def gff3(search, found):
     lines = ["##gff-version 3"]
+    if search.way == "api" or search.source in ("packed", "chunks"):  # lengths cost no reading
+        lines += [f"##sequence-region {name} 1 {len(text)}" for name, text in search.named if text]
     for number, (cells, hit) in enumerate(with_cells(search, found), 1):
         lines.append(gff3_row(number, cells, len(search.patterns[hit[3]])))
     return "".join(f"{line}\n" for line in lines)
@@ -282,8 +287,11 @@ def read_of(columns, pattern, match):
     return read
 
 
-def sam_row(row, sequence):
-    """The SAM line of a TSV row, whose pattern, PAM and all, is `sequence`."""
+def sam_row(row, sequence, is_first):
+    """The SAM line of a TSV row, whose pattern, PAM and all, is `sequence`.
+
+    is_first: whether it is the first line of its name.
+    """
     record, start, _, name, distance, strand, cigar, match = row
     columns = columns_of(cigar)
     read = read_of(columns, sequence, match)
@@ -291,7 +299,7 @@ def sam_row(row, sequence):
         columns = columns[::-1]
         read = "".join(BASES[letter] for letter in reversed(read))
     name = re.sub(r"[^!-?A-~]", "_", name)[:254]
-    flag = 16 if strand == "-" else 0
+    flag = (16 if strand == "-" else 0) + (0 if is_first else 256)
     edits = sum(op != "=" for op in columns)
     cells = [name, flag, record, int(start) + 1, 255, runs_of(columns), "*", 0, 0, read, "*"]
     return "\t".join(map(str, [*cells, f"NM:i:{edits}", f"kd:i:{distance}"]))
@@ -302,6 +310,7 @@ def gff3_row(number, row, length):
     record, start, end, name, distance, strand, cigar, _ = row
     score = round(1000 * (1 - int(distance) / length))
     name = "".join(quote(c, safe="") if c in "%;=&,\t" else c for c in name)
-    values = f"ID=hit{number};Name={name};distance={distance};cigar={cigar}"
+    escaped = cigar.replace("=", "%3D")
+    values = f"ID=hit{number};Name={name};distance={distance};cigar={escaped}"
     cells = [quote(record, safe=".:^*$@!+_?-|"), "kmatch", "nucleotide_match", int(start) + 1, end]
     return "\t".join(map(str, [*cells, score, strand, ".", values]))

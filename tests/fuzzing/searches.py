@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import re
 import warnings
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -233,6 +234,8 @@ def by_command(search, folder):
     written = (folder / search.output).read_bytes() if search.output else result.out
     if search.output == "out.gz":
         written = gzip.decompress(written)
+    if search.form == "sam":
+        written = re.sub(rb"\tCL:kmatch .*", b"", written)
     if search.summary == "only":
         yield written, oracles.summary(search)
         return

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from fuzzing.assays import assays
 from fuzzing.damage import FORMATS, damaged
+from fuzzing.reads import read_cases
 from fuzzing.searches import COMPRESSED, GENOMES, PATCHES, Search, most
 from kmatch.published.registry import PUBLISHED
 
@@ -315,4 +316,5 @@ def kinds(device, damages=True):
     names = [name for name, one in PUBLISHED.items() if any(device[:4] in x.devices for x in one)]
     names += ["multi beside a PAM"] if "multi" in names else []
     found |= {f"published {one}": asked(one, "linear", device, published=True) for one in names}
+    found |= {name: read_cases(name, device) for name in ("demux", "filter")}
     return found | {f"damaged {name}": damaged(name, device) for name in FORMATS if damages}

@@ -1,4 +1,4 @@
-process KMATCH_MULTI {
+process KMATCH {
     tag "${meta.id}"
     label 'process_medium'
 
@@ -8,12 +8,15 @@ process KMATCH_MULTI {
         : 'quay.io/biocontainers/kmatch:1.1.0--pyhdfd78af_0'}"
 
     input:
-    tuple val(meta), path(patterns)
-    tuple val(meta2), path(genome)
+    tuple val(meta), path(queries)
+    tuple val(meta2), path(genomes)
+    val command
     val k
 
     output:
-    tuple val(meta), path("${prefix}.tsv"), emit: tsv
+    tuple val(meta), path("${prefix}.tsv"), emit: tsv, optional: true
+    tuple val(meta), path("${prefix}_kept.fast{a,q}.gz"), emit: kept, optional: true
+    tuple val(meta), path("${prefix}/*"), emit: split, optional: true
     tuple val(meta), path("${prefix}_mqc.json"), emit: json
     tuple val("${task.process}"), val('kmatch'), eval("kmatch --version | cut -d ' ' -f 2"), emit: versions_kmatch, topic: versions
 
@@ -22,16 +25,21 @@ process KMATCH_MULTI {
 
     script:
     def args = task.ext.args ?: ''
+    def letters = task.ext.letters ?: 'fastq'
     prefix = task.ext.prefix ?: "${meta.id}"
+    def files = command in ['primer', 'guides', 'assay'] ? "${queries} ${genomes}" : "${genomes} ${queries}"
+    def differences = command == 'best' ? '' : "-k ${k}"
+    def folder = command == 'demux' ? "--split ${prefix}" : ''
+    def output = command == 'filter' ? "${prefix}_kept.${letters}.gz" : "${prefix}.tsv"
     """
-    kmatch multi \\
-        ${genome} \\
-        ${patterns} \\
-        -k ${k} \\
+    kmatch ${command} \\
+        ${files} \\
+        ${differences} \\
+        ${folder} \\
         ${args} \\
         --threads ${task.cpus} \\
         --json ${prefix}_mqc.json \\
-        --output ${prefix}.tsv
+        --output ${output}
     """
 
     stub:

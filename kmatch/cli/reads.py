@@ -1,0 +1,187 @@
+"""The searches in reads: `kmatch filter` and `demux`."""
+
+from collections import deque
+from functools import partial
+
+import click
+
+from kmatch.cli import options
+from kmatch.cli.command import OUTPUT, Argument, Given, Option, command, grouped
+from kmatch.cli.options import ONE
+from kmatch.cli.searches import Search, heard
+from kmatch.errors import counted
+
+READS = Argument("reads", "FASTA or FASTQ, compressed or not, or - for standard input.")
+PATTERNS, PATTERN, COLUMN = options.PATTERNS[1:4]
+EDIT = Option("--edit", bool, None, "Count insertions and deletions too.")
+RUN = (options.DEVICE, options.THREADS, options.QUIET, options.VERBOSE, options.DEBUG)
+MATES = Option("--mates", "FILE", "none", "The second file of pairs, read by read.", reads=True)
+
+
+@command(
+    "The reads that hold a pattern, or those that hold none.",
+    READS,
+    PATTERNS,
+    PATTERN,
+    COLUMN,
+    options.distance("Mismatches allowed, or differences with --edit; N% of a pattern."),
+    EDIT,
+    Option("--invert", bool, None, "Keep the reads that hold no pattern."),
+    *grouped(
+        OUTPUT,
+        Option(
+            "-o --output",
+            "FILE",
+            "standard output",
+            "Write the reads that are kept to FILE, whole or not at all; .gz and .zst compress.",
+        ),
+        Option("--others", "FILE", "none", "Also write the other reads."),
+        Option("--hits", "FILE", "none", "Also write the hits, as TSV or, by its suffix, BED."),
+        MATES,
+        Option("--mates-out", "FILE", "none", "Where the mates of reads that are kept go."),
+        options.JSON,
+    ),
+    *RUN,
+    examples=(
+        "kmatch filter reads.fq.gz -p AGATCGGAAGAGC -k 1 -o with_adapter.fq.gz",
+        "kmatch filter reads.fq.gz contaminants.fa -k 2 --edit --invert -o clean.fq.gz",
+    ),
+    differs="filter keeps reads whole, as they stand; demux tells barcodes apart; hamming and edit "
+    "say where hits are.",
+)
+def filter(given: Given) -> None:
+    """Write the reads of READS that hold a pattern within k, on either strand.
+
+    They leave as they came, in their order: names, letters and qualities.
+    """
+    if bool(given.patterns) == bool(given.sequences):
+        raise click.UsageError("give the patterns as a file or with -p, one of the two")
+    if bool(given.mates) != bool(given.mates_out):
+        raise click.UsageError("--mates and --mates-out go together; give both")
+    # The table is that of --hits.
+    search = Search(Given(**vars(given) | {"output": given.hits}), default="tsv")
+    from kmatch.apps.reads import ReadFilter, ReadSearch, check_suffix
+    from kmatch.results.table import Hits
+    from kmatch.search.query import Query
+    from kmatch.sequences.patterns import load_patterns, read_patterns
+    from kmatch.sequences.reads import opened_reads
+
+    if given.patterns:
+        panel = read_patterns(given.patterns, given.column)
+    else:
+        panel = load_patterns(list(given.sequences))
+    problem, report = ("edit", "loci") if given.edit else ("hamming", None)
+    query = Query(problem, panel, given.k, report=report)
+    search.aligned = bool(given.hits)
+    paths = (given.output or "-", given.others, given.mates_out)
+    with opened_reads(given.reads, given.mates) as (reads, mates):
+        check_suffix(reads, given.output, given.others)
+        check_suffix(mates or reads, given.mates_out)
+        search.label = reads.label
+        begin = partial(ReadSearch, query, reads, mates, None)
+        with search.batches(begin, *paths) as (found, (hits, *outputs)):
+            handles = iter(outputs)
+            taking = ReadFilter(given.invert, *(path and next(handles) for path in paths))
+            batches = ((window, batch) for window in found for batch in taking.hits(window))
+            if given.hits:
+                table = search.writer(hits, Hits((), panel))
+                table.write_all(window.named(batch) for window, batch in batches)
+            else:
+                deque(batches, maxlen=0)
+    facts = {"kept": taking.kept, "others": search.rows - taking.kept}
+    search.conclude(
+        f"{taking.kept:,} of {counted(search.rows, 'read')}", hits=taking.sites, reads=facts
+    )
+
+
+@command(
+    "The barcode of each read, and the reads by barcode.",
+    READS,
+    Argument(
+        "barcodes",
+        "FASTA; text with one barcode a line, NAME, a tab and SEQUENCE; by --column a table with a "
+        "header line. Barcodes of one name are one.",
+    ),
+    Option(
+        "--column",
+        "NAME",
+        "no header line",
+        "BARCODES is CSV or TSV with a header line: the column of the sequences.",
+    ),
+    options.distance("Mismatches of a barcode allowed, or differences with --edit; N% of it."),
+    EDIT,
+    Option(
+        "--within",
+        ONE,
+        "the whole read",
+        "Only barcodes in the first N letters of a read, and reverse complements in its last N.",
+    ),
+    Option("--margin", ONE, None, "How many more differences other barcodes must have.", default=1),
+    *grouped(
+        OUTPUT,
+        Option("--split", "DIR", "none", "Write the reads to DIR, a file a barcode.", type=str),
+        Option("--trim", bool, None, "Cut the barcode off, and what is on its outer side."),
+        MATES,
+        options.FILE,
+        Option(
+            "--format form",
+            ("tsv", "csv"),
+            "what FILE's suffix says, otherwise tsv",
+            "Output format.",
+        ),
+        options.COLUMNS,
+        options.JSON,
+        Option("--summary", "FILE", "none", "Also write how many reads each barcode has."),
+    ),
+    *RUN,
+    examples=(
+        "kmatch demux reads.fq.gz barcodes.fa -k 4 --edit --split by_barcode --trim",
+        "kmatch demux reads.fq.gz barcodes.fa -k 1 -o barcodes.tsv --summary counts.tsv",
+    ),
+    differs="demux gives each read one barcode at the most; filter takes reads with any pattern.",
+)
+def demux(given: Given) -> None:
+    """Find the barcode of each read of READS: the one with the fewest differences, at most k.
+
+    A read is ambiguous if another barcode has not at least --margin differences more. With --split
+    the table is written only where -o says.
+    """
+    for option in ("trim", "mates"):
+        if getattr(given, option) and not given.split:
+            raise click.UsageError(f"--{option} is for the files of --split; give --split DIR too")
+    search = Search(given, default="tsv")
+    if search.form == "bed":
+        raise click.UsageError("demux writes TSV and CSV, as not every row has a place")
+    from kmatch.apps.reads import Barcodes, Demultiplexer, ReadSearch, split_folder
+    from kmatch.results.demux import Reads
+    from kmatch.sequences.patterns import read_patterns
+    from kmatch.sequences.reads import opened_reads
+
+    panel = read_patterns(given.barcodes, given.column)
+    barcodes = Barcodes(panel, given.k, given.edit, given.margin, given.within)
+    table = Reads((), barcodes.names, barcodes.most)
+    search.dress(table)
+    with (
+        opened_reads(given.reads, given.mates) as (reads, mates),
+        split_folder(given.split, barcodes, reads, mates, given.threads) as folder,
+    ):
+        search.label = reads.label
+        begin = partial(ReadSearch, barcodes.query, reads, mates, given.within)
+        with search.batches(begin, given.summary) as (found, handles):
+            demultiplexer = Demultiplexer(barcodes, folder, given.trim)
+            batches = heard(map(demultiplexer.batch, found), table.count)
+            if given.split and not given.output:
+                deque(batches, maxlen=0)
+            else:
+                search.writer(handles[0], table).write_all(batches)
+            if given.summary:
+                table.to_summary(handles[1])
+    counts = table.statuses
+    search.conclude(
+        f"{counted(search.rows, 'read')}, {counted(len(barcodes.names), 'barcode')}",
+        hits=counts["assigned"],
+        reads=counts,
+        barcodes=table.facts,
+    )
+    said = ", ".join(f"{number:,} {status}" for status, number in counts.items())
+    search.messages.answer(f"{said} of {counted(search.rows, 'read')}")
