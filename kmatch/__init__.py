@@ -14,8 +14,14 @@ __all__ += ["Assays", "Genome", "Reads", "Variants", "demux", "filter_reads"]
 TYPE_CHECKING = False  # what type checkers take to be true
 if TYPE_CHECKING:
     from kmatch.api import assay, best, edit, guides, hamming, multi, pack, pcr, primer
-    from kmatch.errors import ClusterError, DeviceError, InputError, KmatchError
-    from kmatch.errors import KmatchWarning, OutputError
+    from kmatch.errors import (
+        ClusterError,
+        DeviceError,
+        InputError,
+        KmatchError,
+        KmatchWarning,
+        OutputError,
+    )
     from kmatch.genome import Genome
     from kmatch.reads import demux, filter_reads
     from kmatch.results.assays import Assays
