@@ -373,7 +373,7 @@ def test_memory_does_not_grow_with_reads(tmp_path):
     words = ("demux", "-", "barcodes.fa", "-k", "2", "--edit", "--device", "cpu", "-t", "2")
     words += ("--split", "out", "--trim")
     peaks = []
-    for times in (3, 9):
+    for times in (1, 3, 9):  # the first one may compile
         with open(tmp_path / "reads.fq", "wb") as handle:
             for _ in range(times):
                 handle.write(block)
@@ -383,7 +383,8 @@ def test_memory_does_not_grow_with_reads(tmp_path):
             done = subprocess.run(command, cwd=tmp_path, check=True, **pipes)
         peaks.append(int(done.stdout.split()[-1]) << 10)
         subprocess.run(["rm", "-r", tmp_path / "out"], check=True)
-    assert peaks[1] < peaks[0] + (20 << 20) and peaks[1] < 300 << 20
+    _, few, many = peaks
+    assert many < few + (20 << 20) and many < 300 << 20
 
 
 def test_a_closed_pipe_ends_quietly(tmp_path):
