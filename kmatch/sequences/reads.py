@@ -16,7 +16,7 @@ import numpy as np
 
 from kmatch.arrays import Bools, Bytes, Longs, bounds_of, gather
 from kmatch.errors import InputError, shown
-from kmatch.sequences.alphabet import FOREIGN, KINDS, foreign_letter
+from kmatch.sequences.alphabet import check_letters
 from kmatch.sequences.fasta import names_of
 from kmatch.sequences.files import SAM, StrPath, open_source, refuse_others
 
@@ -311,14 +311,12 @@ class ReadFile:
             row = int(np.argmax(is_unnamed))
             raise InputError(f"{self.label}: read {self.count + row + 1:,} has no name; write one")
 
-        letters = reads.letters.tobytes()
-        position = letters.translate(KINDS).find(FOREIGN)
-        if position < 0:
-            return
-        row = int(np.searchsorted(reads.bounds, position, "right")) - 1
-        offset = position - int(reads.bounds[row])
-        origin = (self.label, self.count + row + 1, reads.name_of(row))
-        raise foreign_letter(origin, offset, letters[position])
+        try:
+            check_letters((self.label, 0, "all"), reads.letters)
+        except InputError:  # in one of them, which is told
+            for row in range(len(reads)):
+                letters = reads.letters[reads.bounds[row] : reads.bounds[row + 1]]
+                check_letters((self.label, self.count + row + 1, reads.name_of(row)), letters)
 
 
 def _blanks_of(data: Bytes) -> Longs:
