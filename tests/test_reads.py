@@ -340,11 +340,12 @@ def test_devices_and_columns(tmp_path):
     assert (tmp_path / "rest.fasta").read_bytes() == b">s\nTTTTTTTTTT\n"
 
 
+# ru_maxrss would be that of the process which starts this one, if it is more.
 PEAK = """
-import resource, sys
+import sys
 from kmatch.cli.main import run
 run(sys.argv[1:])
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(*[line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")])
 """
 
 
@@ -373,7 +374,7 @@ def test_memory_does_not_grow_with_reads(tmp_path):
     words = ("demux", "-", "barcodes.fa", "-k", "2", "--edit", "--device", "cpu", "-t", "2")
     words += ("--split", "out", "--trim")
     peaks = []
-    for times in (3, 9):
+    for times in (1, 3, 9):  # the first one may compile
         with open(tmp_path / "reads.fq", "wb") as handle:
             for _ in range(times):
                 handle.write(block)
@@ -383,7 +384,8 @@ def test_memory_does_not_grow_with_reads(tmp_path):
             done = subprocess.run(command, cwd=tmp_path, check=True, **pipes)
         peaks.append(int(done.stdout.split()[-1]) << 10)
         subprocess.run(["rm", "-r", tmp_path / "out"], check=True)
-    assert peaks[1] < peaks[0] + (20 << 20) and peaks[1] < 300 << 20
+    _, few, many = peaks
+    assert many < few + (20 << 20) and many < 300 << 20
 
 
 def test_a_closed_pipe_ends_quietly(tmp_path):

@@ -17,6 +17,9 @@ COMMANDS = {
     "primers primer3 design amplicon ispcr in-silico-pcr products": (
         "kmatch primer finds where primers can lie, kmatch pcr what known primers make"
     ),
+    "demultiplex barcode barcodes split trim": (
+        "kmatch demux gives each read its barcode, kmatch filter keeps reads that hold a pattern"
+    ),
     "index build faidx": "kmatch needs no index; kmatch pack writes a genome that is read faster",
 }
 # Options, and what to use where the command has the option before it, if there is one.

@@ -16,7 +16,7 @@ import numpy as np
 
 from kmatch.arrays import Bools, Bytes, Longs, bounds_of, gather
 from kmatch.errors import InputError, shown
-from kmatch.sequences.alphabet import FOREIGN, KINDS, foreign_letter
+from kmatch.sequences.alphabet import check_letters
 from kmatch.sequences.fasta import names_of
 from kmatch.sequences.files import SAM, StrPath, open_source, refuse_others
 
@@ -124,10 +124,11 @@ class RawReads:
 
     def _unbroken(self, rows: Longs, kept: Spans) -> Spans:
         """Return where letters that are kept stand without breaks, if `letters` follow the data."""
+        body = self.body.take(rows)
         first = len(self.data) + self.bounds[rows]
         is_whole = kept.sizes == self.lengths[rows]
-        begin = np.where(is_whole, self.body.begin[rows], first + kept.begin)
-        end = np.where(is_whole, self.body.end[rows], first + kept.end)
+        begin = np.where(is_whole, body.begin, first + kept.begin)
+        end = np.where(is_whole, body.end, first + kept.end)
         return Spans(begin, end)
 
 
@@ -219,8 +220,8 @@ class ReadFile:
         size = max(BLOCK, len(self._rest))
         block: bytes = self._source.handle.read(size)
         self._is_last = len(block) < size
-        if block.endswith(b"\r"):
-            block += self._source.handle.read(1)
+        while block.endswith(b"\r") and (more := self._source.handle.read(1)):
+            block += more
         if b"\0" in block:
             raise InputError(f"{self.label}: a binary file, not {self.form}")
         return block
@@ -305,16 +306,17 @@ class ReadFile:
 
     def _check(self, reads: RawReads) -> None:
         """Raise InputError for a read without a name, and for letters that no read has."""
-        is_named = reads.name.begin < reads.name.end
-        if not is_named.all():
-            number = self.count + int(np.argmin(is_named)) + 1
-            raise InputError(f"{self.label}: read {number:,} has no name; write one")
-        letters = reads.letters.tobytes()
-        position = letters.translate(KINDS).find(FOREIGN)
-        if position >= 0:
-            row = int(np.searchsorted(reads.bounds, position, "right")) - 1
-            origin = (self.label, self.count + row + 1, reads.name_of(row))
-            raise foreign_letter(origin, position - int(reads.bounds[row]), letters[position])
+        is_unnamed = reads.name.sizes == 0
+        if is_unnamed.any():
+            row = int(np.argmax(is_unnamed))
+            raise InputError(f"{self.label}: read {self.count + row + 1:,} has no name; write one")
+
+        try:
+            check_letters((self.label, 0, "all"), reads.letters)
+        except InputError:  # in one of them, which is told
+            for row in range(len(reads)):
+                letters = reads.letters[reads.bounds[row] : reads.bounds[row + 1]]
+                check_letters((self.label, self.count + row + 1, reads.name_of(row)), letters)
 
 
 def _blanks_of(data: Bytes) -> Longs:
@@ -329,9 +331,14 @@ def _lines_of(data: Bytes, blanks: Longs, is_last: bool) -> _Lines:
     blanks: where blanks and breaks are in the data, and its end, which ends a line too if is_last.
     """
     letters = np.append(data[blanks[:-1]], 0)
-    followers = data.take(blanks + 1, mode="clip") if len(data) else letters
-    is_break = (letters == LF) | ((letters == CR) & (followers != LF))
-    is_break[-1] = is_last and data[-1:].tobytes() not in (b"", b"\n", b"\r")
+    is_break = letters == LF
+    if is_last and len(data):
+        is_break[-1] = data[-1] != LF and data[-1] != CR
+
+    # CR ends a line unless LF follows, and then belongs to the break.
+    returns = np.flatnonzero(letters == CR)
+    behind = np.minimum(blanks[returns] + 1, len(data) - 1)
+    is_break[returns] = data[behind] != LF
     end = blanks[is_break]
     following = np.minimum(end + 1, len(data))
     begin = np.append(0, following)[: len(end)]
@@ -341,7 +348,8 @@ def _lines_of(data: Bytes, blanks: Longs, is_last: bool) -> _Lines:
 
 def _names(header: _Lines, blanks: Longs) -> Spans:
     """Return where the names in headers are, each up to a blank."""
-    return Spans(header.begin + 1, blanks[np.searchsorted(blanks, header.begin)])
+    row = np.searchsorted(blanks, header.begin)
+    return Spans(header.begin + 1, blanks[row])
 
 
 def _without_blank_lines(lines: _Lines) -> _Lines:
