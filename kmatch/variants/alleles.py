@@ -18,7 +18,6 @@ does an insertion.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -157,8 +156,7 @@ class RecordPart(NamedTuple):
         return gather(self.letters, record_starts - self.record_start, bounds)
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """Sites of one record, far from those of other blocks, with R alleles.
 
     record: its name; part: its letters around the sites; spelled: the alleles as the file has them,
