@@ -50,7 +50,7 @@ class Change(NamedTuple):
 def change_of(ref: bytes, alt: bytes) -> Change:
     """Return the Change of an allele, without the letters that it has in common with REF.
 
-    Those at the end go first.
+    Common letters at the end are left out first, then those at the beginning.
 
         REF         GACT    GCC     ACAC
         ALT         GT      GTC     ACACAC
