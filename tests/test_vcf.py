@@ -54,7 +54,7 @@ def test_a_copy_with_an_allele_that_is_left_out_may_have_the_reference():
     # copies      0  1  2  3
     # alleles     A  C  G  C, and C is left out
     copies = np.array([[0b0001], [0b1010], [0b0100]], np.uint64)
-    site = Site("r", 7, 3, [b"A", b"C", b"G"], [0.25, 0.5, 0.25], copies).keep([0, 2])
+    site = Site("r", 7, 8, 3, [b"A", b"C", b"G"], [0.25, 0.5, 0.25], copies).keep([0, 2])
     assert site.alleles == [b"A", b"G"] and site.frequencies == [0.25, 0.25]
     assert site.copies.tolist() == [[0b1011], [0b0100]]
 
@@ -78,8 +78,8 @@ def test_sites_are_lines_with_an_allele_that_counts():
     source = Source("x.vcf", io.BytesIO(text.encode()), None)
     reader = VariantReader(source, Variants("x.vcf"), {"r": 9})
     sites = list(reader.sites())
-    assert [site[:4] for site in sites] == [("r", 2, 3, [b"G", b"T"]), ("r", 5, 6, [b"CA", b"C"])]
-    assert [site.record_end for site in sites] == [3, 7]
+    places = [site[:5] for site in sites]
+    assert places == [("r", 2, 3, 3, [b"G", b"T"]), ("r", 5, 7, 6, [b"CA", b"C"])]
     message = "1 that are no letters A, C, G, T or N, 1 by FILTER"
     with pytest.warns(UserWarning, match=message):
         reader.warn_of_left_out()

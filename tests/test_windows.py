@@ -163,11 +163,12 @@ def test_the_smallest_distance_of_the_reference_counts_at_each_pattern_end():
     distances = no_distances(ends, 2).with_hits(
         [hits_at((0, 5, 9), distance=2), hits_at((0, 6, 9), distance=1)]
     )
-    assert distances.at(hits_at((0, 4, 9), (0, 5, 8), (0, 5, 10))).tolist() == [1, FOREVER, FOREVER]
-    assert distances.at(hits_at((0, 5, 9), minus=1)).tolist() == [FOREVER]
+    nearest = distances.nearest(hits_at((0, 4, 9), (0, 5, 8), (0, 5, 10)))
+    assert nearest.tolist() == [1, FOREVER, FOREVER]
+    assert distances.nearest(hits_at((0, 5, 9), minus=1)).tolist() == [FOREVER]
     # Beside a PAM before the pattern, or on the strand -, they are compared where they begin.
     leading = no_distances(PatternEnds(True, 1), 2).with_hits([hits_at((0, 5, 9))])
-    assert leading.at(hits_at((0, 5, 8), (0, 6, 9))).tolist() == [0, FOREVER]
+    assert leading.nearest(hits_at((0, 5, 8), (0, 6, 9))).tolist() == [0, FOREVER]
 
 
 def test_hits_of_the_reference_are_given_out_up_to_a_place():

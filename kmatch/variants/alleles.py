@@ -18,7 +18,6 @@ does an insertion.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -51,7 +50,7 @@ class Change(NamedTuple):
 def change_of(ref: bytes, alt: bytes) -> Change:
     """Return the Change of an allele, without the letters that it has in common with REF.
 
-    Those at the end go first.
+    Common letters at the end are left out first, then those at the beginning.
 
         REF         GACT    GCC     ACAC
         ALT         GT      GTC     ACACAC
@@ -157,8 +156,7 @@ class RecordPart(NamedTuple):
         return gather(self.letters, record_starts - self.record_start, bounds)
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """Sites of one record, far from those of other blocks, with R alleles.
 
     record: its name; part: its letters around the sites; spelled: the alleles as the file has them,
@@ -184,13 +182,14 @@ class Block:
 
     def names(self, rows: Longs) -> dict[int, str]:
         """Return the names of alleles, `chrom:pos:ref:alt`, by row."""
+        sites = self.alleles.site[rows]
+        starts = self.sites.start[sites].tolist()
+        first_rows = self.sites.first_row[sites].tolist()
         names: dict[int, str] = {}
-        for row in rows.tolist():
-            site = self.alleles.site[row]
-            position = self.sites.start[site] + 1
-            ref = self.spelled[self.sites.first_row[site]]
-            alt = self.spelled[row]
-            names[row] = f"{self.record}:{position}:{text_of(ref)}:{text_of(alt)}"
+        for row, first_row, start in zip(rows.tolist(), first_rows, starts, strict=True):
+            ref = text_of(self.spelled[first_row])
+            alt = text_of(self.spelled[row])
+            names[row] = f"{self.record}:{start + 1}:{ref}:{alt}"
         return names
 
 
@@ -201,23 +200,26 @@ def site_groups(sites: Iterable[Site], gap: int) -> Iterator[list[Site]]:
     """
     group: list[Site] = []
     group_end = 0
-    most = 0
     for site in sites:
+        start = site.record_start
         if group:
-            span = site.record_start - group[0].record_start
-            is_full = len(group) >= most or span >= SPAN
-            is_far = site.record_start - group_end >= gap
             is_other_record = site.record != group[0].record
-            if is_other_record or (is_full and is_far):
+            if is_other_record or (start - group_end >= gap and is_full(group, start)):
                 yield group
                 group = []
-        if not group:
-            group_end = 0
-            most = min(BLOCK_BYTES // (2 * site.copies[0].nbytes), MOST_SITES)
+                group_end = 0
         group.append(site)
         group_end = max(group_end, site.record_end)
     if group:
         yield group
+
+
+def is_full(group: list[Site], start: int) -> bool:
+    """Return whether the sites of a block are enough for it to end before a position."""
+    copies_bytes = group[0].copies[0].nbytes
+    most = min(BLOCK_BYTES // (2 * copies_bytes), MOST_SITES)
+    span = start - group[0].record_start
+    return len(group) >= most or span >= SPAN
 
 
 def part_around(group: list[Site], letters: Letters, margin: int) -> RecordPart:

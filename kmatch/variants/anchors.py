@@ -232,7 +232,7 @@ def candidates_of(hits: HitBatch, superset: Superset, ends: PatternEnds, spread:
 
 def closer_candidates(candidates: Candidates, reference: ReferenceDistances) -> Candidates:
     """Return the candidates that are closer than the reference's hits at their pattern ends."""
-    reference_distance = reference.at(candidates.hits)
+    reference_distance = reference.nearest(candidates.hits)
     return candidates.take(candidates.hits.distance < reference_distance)
 
 

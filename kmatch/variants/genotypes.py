@@ -43,7 +43,7 @@ class GenotypeReader:
 
     def __init__(self, samples: list[str], chosen: list[str]) -> None:
         self._sample_count = len(samples)
-        self._phased_length = len(PHASED) * len(samples) - 1  # of text without the last tab
+        self._all_first = PHASED * len(samples)  # 0|0 for each sample
         self._columns: Any = slice(None)
         if chosen != samples:
             self._columns = [samples.index(name) for name in chosen]
@@ -61,7 +61,7 @@ class GenotypeReader:
         if format_cell != b"GT" and not format_cell.startswith(b"GT:"):
             return self._unknown(allele_count)
         text = cells[9]
-        if allele_count == 2 and len(text) == self._phased_length:
+        if allele_count == 2 and len(text) + 1 == len(self._all_first):
             found = self._read_phased(text)
             if found is not None:
                 return found
@@ -86,7 +86,7 @@ class GenotypeReader:
         """
         letters = np.frombuffer(text + b"\t", np.uint16)
         same = letters.view(np.uint32) & SAME_BITS
-        if same.tobytes() != PHASED * self._sample_count:
+        if same.tobytes() != self._all_first:
             return None
 
         # The copies of chosen samples with either allele.

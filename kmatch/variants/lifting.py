@@ -43,7 +43,7 @@ def closer_hits(windows: Windows, hits: HitBatch, reference: ReferenceDistances)
     """Return the hits in windows that are closer than the reference's at their pattern ends."""
     lifted = windows.lift(hits.record, hits.start, hits.end)
     in_record = replace(hits, start=lifted.start, end=lifted.end)
-    reference_distance = reference.at(in_record)
+    reference_distance = reference.nearest(in_record)
     closer = np.flatnonzero(hits.distance < reference_distance)
     hits = hits.picked(closer)
     rows = windows.alleles_under(hits.record, hits.start, hits.end)

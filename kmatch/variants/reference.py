@@ -79,7 +79,7 @@ class ReferenceDistances(NamedTuple):
         entries = np.sort(np.concatenate(parts), kind="stable")
         return self._replace(entries=entries)
 
-    def at(self, hits: HitBatch) -> Longs:
+    def nearest(self, hits: HitBatch) -> Longs:
         """Return the smallest distance at the pattern end of each hit, int64[n].
 
         It is FOREVER where the reference has no hit.

@@ -7,7 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -70,30 +70,24 @@ def load_variants(given: "Variants | StrPath | None") -> Variants | None:
 class Site(NamedTuple):
     """A line of VCF with an allele that counts and that a copy may have.
 
-    record: its name; record_start: where REF begins in it (POS, but from 0); line_number: in the
-    file, from 1; alleles: as the line spells them in upper case, REF first; frequencies: of each,
-    NaN where it is unknown; copies: uint64[alleles, W], the copies that may have each.
+    record: its name; record_start, record_end: where REF is in it (POS, but from 0); line_number:
+    in the file, from 1; alleles: as the line spells them in upper case, REF first; frequencies: of
+    each, NaN where it is unknown; copies: uint64[alleles, W], the copies that may have each.
     """
 
     record: str
     record_start: int
+    record_end: int
     line_number: int
     alleles: list[bytes]
     frequencies: list[float]
     copies: Words
-
-    @property
-    def record_end(self) -> int:
-        """Where REF ends."""
-        return self.record_start + len(self.alleles[0])
 
     def keep(self, rows: list[int]) -> "Site":
         """Return the Site with some alleles, by row, the first being REF.
 
         A copy that may have one of the others may have the reference in its place.
         """
-        if len(rows) == len(self.alleles):
-            return self
         copies = self.copies[rows]
         for row in set(range(len(self.alleles))).difference(rows):
             copies[0] |= self.copies[row]
@@ -237,14 +231,25 @@ class VariantReader:
         if record not in self._record_lengths:
             return None
         alleles = alleles_of(cells)
-        self._check_end(record, record_start, len(alleles[0]))
+        record_end = record_start + len(alleles[0])
+        self._check_end(record, record_start, record_end)
         rows = self._rows_that_count(alleles, cells[FILTER])
         if not rows:
             return None
         copies, counts = self._genotypes.read(cells, len(alleles))
         frequencies = frequencies_of(cells[INFO], counts)
-        site = Site(record, record_start, self._line_number, alleles, frequencies, copies)
+        site = Site(
+            record=record,
+            record_start=record_start,
+            record_end=record_end,
+            line_number=self._line_number,
+            alleles=alleles,
+            frequencies=frequencies,
+            copies=copies,
+        )
         kept = self._kept_rows(site, rows)
+        if len(kept) == len(alleles):
+            return site
         return site.keep(kept) if len(kept) > 1 else None
 
     def _kept_rows(self, site: Site, rows: list[int]) -> list[int]:
@@ -252,11 +257,11 @@ class VariantReader:
 
         rows: of the alleles that count.
         """
-        has_copies: Any = site.copies.any(axis=1)
         kept = [0]
         for row in rows:
             is_rare = site.frequencies[row] < self._min_af
-            if has_copies[row] and not is_rare:
+            is_carried = np.count_nonzero(site.copies[row]) > 0
+            if is_carried and not is_rare:
                 kept.append(row)
         return kept
 
@@ -280,10 +285,11 @@ class VariantReader:
         self._last_start = record_start
         return self._record_names[record], record_start
 
-    def _check_end(self, record: str, record_start: int, ref_length: int) -> None:
+    def _check_end(self, record: str, record_start: int, record_end: int) -> None:
         """Raise InputError where REF ends behind its record."""
         record_length = self._record_lengths[record]
-        if record_start + ref_length > record_length:
+        if record_end > record_length:
+            ref_length = record_end - record_start
             raise InputError(
                 f"{record}:{record_start + 1:,} with {ref_length:,} letters is beyond the record, "
                 f"which has {record_length:,}; is the file of another assembly?"

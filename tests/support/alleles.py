@@ -12,7 +12,8 @@ def site(start, alleles, copies, record="r"):
     """A line of VCF; copies: of each allele, a bit for each copy."""
     words = np.array(copies, np.uint64)[:, None]
     names = [each.encode() for each in alleles.split(",")]
-    return Site(record, start, start, names, [0.5] * len(names), words)
+    end = start + len(names[0])
+    return Site(record, start, end, start, names, [0.5] * len(names), words)
 
 
 def block(*sites):
