@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs
+from kmatch.arrays import Bools, Bytes, Longs
 from kmatch.errors import InputError
 
 SEED = 2012
@@ -223,24 +223,30 @@ def _windows(
         j = step - i + 1
         inside = (j >= 1) & (j <= last)
         letter = y[np.clip(first + j - 1, 0, n - 1)]
-        left = before[:, 1:]
-        above = before[:, :-1]
-        corner = twice[:, :-1]
-        gaps = np.minimum(left, above) + 1
-        cells = np.minimum(gaps, corner + (x != letter))
-        here = np.hstack([np.zeros((windows, 1), np.int64), cells])
+        here = _next_diagonal(before, twice, x != letter)
         if step < m:
             here[:, step + 1] = step + 1
         in_last_row = inside[:, -1]
         smallest[in_last_row] = np.minimum(smallest, here[:, m])[in_last_row]
-        address_x = i - 1
-        address_y = at_y + first + j - 1
-        requests = [address_x, address_y]
+        # The letters of X and Y, the cells on the left, above and between, and the cell itself.
+        accessed = [i - 1, at_y + first + j - 1]
         for row, column in ((i, j - 1), (i - 1, j), (i - 1, j - 1), (i, j)):
-            requests.append(cell(row, column, first))
-        accesses = np.array(np.broadcast_arrays(*requests))
-        yield np.where(inside, accesses, -1).reshape(ACCESSES, windows * m)
+            accessed.append(cell(row, column, first))
+        requests = np.array(np.broadcast_arrays(*accessed))
+        yield np.where(inside, requests, -1).reshape(ACCESSES, windows * m)
     return smallest
+
+
+def _next_diagonal(before: Longs, twice: Longs, differs: Bools) -> Longs:
+    """Return the anti-diagonal behind the last two, int64[windows, m + 1], by row of d.
+
+    differs: bool[windows, m], whether the letters of each cell but the one in row 0 differ.
+    """
+    left = before[:, 1:]
+    above = before[:, :-1]
+    corner = twice[:, :-1]
+    cells = np.minimum(np.minimum(left, above) + 1, corner + differs)
+    return np.hstack([np.zeros((len(cells), 1), np.int64), cells])
 
 
 class Simulated(NamedTuple):

@@ -100,12 +100,9 @@ class Published(Engine):
         masks = self._letters(text)
         bases = np.append(BASES, query.masks)[query.planes]
         coding = Coding(len(query.bounds), k)
-        patterns = []
-        for first, _, end, _ in query.bounds.tolist():
-            along_text = np.argsort(query.shifts[first:end])
-            patterns.append(bases[first:end][along_text])
         codes = [np.zeros(0, np.int64)]
-        for number, starts, distances in self.windows(self.text(masks), patterns, k):
+        found = self.windows(self.text(masks), _windows_of(query, bases), k)
+        for number, starts, distances in found:
             fits = np.ones(len(starts), bool)
             _, exact, end, _ = query.bounds[number]
             for letter in range(exact, end):
@@ -175,6 +172,15 @@ def _panels(patterns: Sequence[Bytes], most: int) -> Iterator[list[int]]:
         alike = np.flatnonzero(lengths == length).tolist()
         for first in range(0, len(alike), most):
             yield alike[first : first + most]
+
+
+def _windows_of(query: QueryArrays, bases: Bytes) -> list[Bytes]:
+    """Return the letters of each query along the text; bases: uint8[L], the mask of each letter."""
+    windows = []
+    for first, _, end, _ in query.bounds.tolist():
+        along_text = np.argsort(query.shifts[first:end])
+        windows.append(bases[first:end][along_text])
+    return windows
 
 
 def _pattern_of(reading: ReadingArrays, number: int) -> Bytes:

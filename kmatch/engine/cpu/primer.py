@@ -74,8 +74,7 @@ def extend_primers(
     target, _, limits, bounds = starts
     settle(limits, bounds)
     planes = target_planes(target, int(limits.max(initial=0)) + HEIGHT)
-    stretches = _stretches(target.size, int(limits.max(initial=0)) + k, columns.size, threads)
-    parts = [Part(first, *ends) for first in range(0, target.size, LANES) for ends in stretches]
+    parts = _parts(target.size, int(limits.max(initial=0)) + k, columns.size, threads)
     total = max(sum(part.end - part.begin for part in parts), 1)
     watches = np.zeros((len(parts), 3), np.int64)
 
@@ -153,16 +152,18 @@ def target_planes(target: Bytes, beyond: int) -> Words:
     return planes.view("<u8").astype(np.uint64, copy=False)
 
 
-def _stretches(starts: int, warm: int, columns: int, threads: int) -> list[tuple[int, int]]:
-    """Return stretches of columns, (begin, end), enough of them for all threads.
+def _parts(starts: int, warm: int, columns: int, threads: int) -> list[Part]:
+    """Return the parts of so many starts and columns, those of a tile behind one another.
 
-    Each but the first begins with a warm-up, so that values are exact in the columns of its own.
+    Columns are cut into stretches, enough of them for all threads. Each but the first begins with a
+    warm-up, so that values are exact in the columns of its own.
     """
     tiles = -(-starts // LANES)
     wanted = -(-2 * threads // max(tiles, 1))
-    parts = max(min(wanted, columns // (WARM_SHARE * warm)), 1)
-    cuts = [columns * part // parts for part in range(parts + 1)]
-    return [(max(begin - warm, 0), end) for begin, end in pairwise(cuts)]
+    count = max(min(wanted, columns // (WARM_SHARE * warm)), 1)
+    cuts = [columns * number // count for number in range(count + 1)]
+    stretches = [(max(begin - warm, 0), end) for begin, end in pairwise(cuts)]
+    return [Part(first, *ends) for first in range(0, starts, LANES) for ends in stretches]
 
 
 def _padded(array: NDArray[Any]) -> NDArray[Any]:
