@@ -98,10 +98,7 @@ class BestSearch(Search[HitBatch]):
                 batch = self._aligned(batch, window)
             yield moved(batch, first + np.arange(record_count))
             first += record_count
-
-        for number in np.flatnonzero(missing).tolist():
-            name = patterns.names[number]
-            warn(f"pattern '{name}' matches nowhere in {missing[number]:,} of {first:,} records")
+        _warn_of_missing(patterns, missing, first)
 
     def _aligned(self, batch: HitBatch, window: "Window") -> HitBatch:
         """Return the hits in a Window with their alignments."""
@@ -124,11 +121,23 @@ def closest_of(
 
     where = "" if genome is None else f" in {genome}"
     for number in np.flatnonzero(least >= patterns.lengths).tolist():
-        warn(f"pattern '{patterns.names[number]}' matches nowhere{where}")
+        name = patterns.names[number]
+        warn(f"pattern '{name}' matches nowhere{where}")
 
     for batch in batches:
         is_closest = batch.distance == least[batch.pattern]
         yield batch.picked(np.flatnonzero(is_closest))
+
+
+def _warn_of_missing(patterns: PatternSet, missing: Longs, record_count: int) -> None:
+    """Warn of patterns that match nowhere in some of so many records.
+
+    missing: int64[P], in how many.
+    """
+    for number in np.flatnonzero(missing).tolist():
+        name = patterns.names[number]
+        count = int(missing[number])
+        warn(f"pattern '{name}' matches nowhere in {count:,} of {record_count:,} records")
 
 
 def records_apart(stretches: Iterable[Stretch]) -> Iterator[tuple[str, list[Stretch]]]:
@@ -168,7 +177,8 @@ class Window(NamedTuple):
         if self.unit is None or len(units) == len(self.names):
             return self, None
         is_wanted = np.isin(self.unit, units)
-        records = list(compress(self.genome.parts(), is_wanted.tolist()))
+        parts = self.genome.parts()
+        records = list(compress(parts, is_wanted.tolist()))
         genome = Genome.of_stretches(self.genome.label, records)
         part = Window(genome, self.unit[is_wanted], self.names)
         return part, np.flatnonzero(is_wanted)
@@ -189,7 +199,8 @@ def windows(units: Iterable[tuple[str, list[Stretch] | Genome]]) -> Iterator[Win
             continue
 
         letters = sum(len(record.letters) for record in part)
-        has_room = held.letters + letters <= WINDOW and len(held.names) < UNITS
+        letters_together = held.letters + letters
+        has_room = letters_together <= WINDOW and len(held.names) < UNITS
         if held.names and not has_room:
             yield held.window()
             held = _Held()
@@ -218,7 +229,8 @@ class _Held:
     def window(self) -> Window:
         """Return the Window of these units."""
         genome = Genome.of_stretches("records", self._records)
-        return Window(genome, np.array(self._unit, np.int64), self.names)
+        unit = np.array(self._unit, np.int64)
+        return Window(genome, unit, self.names)
 
 
 # Finds the hits of a Query in a Window.
@@ -286,7 +298,8 @@ def _limits(window: Window, query: Query, least: Longs) -> Iterator[Longs]:
     """
     lengths = query.patterns.lengths
     # About as close as a pattern comes by chance in some ten thousand letters.
-    limits = np.maximum(3 * lengths - 6, 0) // 10
+    tenths = 3 * lengths - 6
+    limits = np.maximum(tenths, 0) // 10
     steps = np.clip(lengths // 20, 1, 5)
     growth = 1
     if window.unit is None:
@@ -339,7 +352,8 @@ def rectangles(wanted: Bools) -> Iterator[tuple[Longs, Longs]]:
         is_in_row = wanted[row]
         is_either = is_column | is_in_row
         row_count = int(is_in_row.sum())
-        area = int(is_either.sum()) * (len(held) + 1)
+        column_count = int(is_either.sum())
+        area = column_count * (len(held) + 1)
         most = 2 * (flag_count + row_count) + SPARED
         if held and area > most:
             yield np.sort(held), np.flatnonzero(is_column)

@@ -90,9 +90,8 @@ def checked_distances(query: Query) -> Longs:
     for end, letters in zip(("first", "last"), query.ends, strict=True):
         short = np.flatnonzero(patterns.lengths < letters)
         if len(short):
-            raise InputError(
-                f"{patterns.told(short[0])}, of which the {end} {letters} are to match"
-            )
+            told = patterns.told(short[0])
+            raise InputError(f"{told}, of which the {end} {letters} are to match")
     return pattern_distances(patterns, query.k)
 
 
@@ -129,7 +128,8 @@ def panel_letters(panel: Panel, k: int, ends: tuple[int, int] = (0, 0)) -> Query
     letters = np.concatenate([masks, reverse_complement(masks)])
     is_exact = np.concatenate([exact, exact[::-1]])
     plus_begins = begins[panel.pattern]
-    minus_begins = len(letters) - begins[panel.pattern + 1]
+    plus_ends = begins[panel.pattern + 1]
+    minus_begins = len(letters) - plus_ends
     query_begins = np.where(panel.minus == 1, minus_begins, plus_begins)
 
     bounds = bounds_of(panel.lengths)

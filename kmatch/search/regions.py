@@ -53,7 +53,8 @@ class Regions:
             line_starts.append(record_start + region.start)
             line_ends.append(record_start + region.end)
         self._starts = np.array(line_starts, np.int64)
-        self._furthest_ends = np.maximum.accumulate(np.array(line_ends, np.int64))
+        ends = np.array(line_ends, np.int64)
+        self._furthest_ends = np.maximum.accumulate(ends)
 
     def __contains__(self, name: object) -> bool:
         return name in self._numbers
@@ -63,8 +64,8 @@ class Regions:
 
         names: of records; which: int64[n], which of these each row is in; start, end: int64[n].
         """
-        numbers = np.array([self._numbers.get(name, -1) for name in names], np.int64)
-        number = numbers[which]
+        numbers = [self._numbers.get(name, -1) for name in names]
+        number = np.array(numbers, np.int64)[which]
         record_start = number * RECORD
         line_start = record_start + start
         line_end = record_start + end
@@ -110,7 +111,8 @@ class Regions:
         return is_named
 
     def _are_named(self, names: list[str]) -> Bools:
-        return np.array([name in self._numbers for name in names], np.bool_)
+        are_named = [name in self._numbers for name in names]
+        return np.array(are_named, np.bool_)
 
     def join(self, lengths: Mapping[str, int]) -> None:
         """Take the letters of records, or of what was searched of them."""

@@ -11,7 +11,7 @@ from kmatch.search.plateaus import Places, Plateaus, loci_of, places_of
 from kmatch.search.rules import Sought
 from kmatch.sequences.circles import Circles
 
-TURNS = np.arange(3)[:, None]  # of a circle: around the middle one is what lies around it
+TURNS = np.array([[0], [1], [2]])  # of a circle: the middle one has all that lies around it
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,10 @@ def hits_on_circles(hits: HitBatch, circles: Circles, sought: Sought, report: st
     rel_anchor = ends.anchor - hits.start[rows]
 
     # In the order of hits.
-    keys = hits.record[rows], start, ends.arc_length, hits.minus[rows], hits.pattern[rows]
-    order = order_of(*keys, rel_anchor)
+    record = hits.record[rows]
+    minus = hits.minus[rows]
+    pattern = hits.pattern[rows]
+    order = order_of(record, start, ends.arc_length, minus, pattern, rel_anchor)
     start = start[order]
     end = start + ends.arc_length[order]
     return replace(hits.picked(rows[order]), start=start, end=end)
@@ -151,11 +153,12 @@ def are_minima_on_circles(ends: CircleEnds) -> Bools:
         minima                  *                           of the middle turn: place 0
     """
     three_turns = AnchoredEnds(
-        coordinate=(ends.place + ends.size * TURNS).reshape(-1),
+        coordinate=_on_three_turns(ends.place, ends.size),
         query=np.tile(ends.group, 3),
         distance=np.tile(ends.distance, 3),
     )
-    forward = np.zeros(int(ends.group[-1]) + 1, np.uint8)
+    group_count = int(ends.group[-1]) + 1
+    forward = np.zeros(group_count, np.uint8)
     minima = Plateaus(forward).feed(three_turns)
 
     # Which ends of the middle turn are among the minima: a number has group and coordinate.
@@ -205,10 +208,16 @@ def loci_on_circles(ends: CircleEnds) -> Longs:
 
 def _three_turns(ends: CircleEnds) -> Places:
     """Return where the arcs of ends are on three turns in a row, all those of a turn together."""
-    start = (ends.arc_start + ends.size * TURNS).reshape(-1)
+    start = _on_three_turns(ends.arc_start, ends.size)
     end = start + np.tile(ends.arc_length, 3)
     anchor = start + np.tile(ends.anchor_offset, 3)
     return places_of(start, end, anchor)
+
+
+def _on_three_turns(place: Longs, size: Longs) -> Longs:
+    """Return where places on circles are on three turns in a row, int64[3·n], turn by turn."""
+    turn_starts = size * TURNS
+    return (turn_starts + place).reshape(-1)
 
 
 def _in_groups_of(group: Longs, is_chosen: Bools) -> Bools:
