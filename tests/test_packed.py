@@ -21,7 +21,7 @@ from kmatch.packed import writer
 from kmatch.packed.reader import PackedFile
 from kmatch.packed.writer import HEADER, MAGIC, SPARE, TAIL, VERSION, WORDS, write_packed
 from kmatch.search import chunks
-from kmatch.sequences.records import stretch_of
+from kmatch.sequences.records import RecordNames, stretch_of
 
 TINY = {"length": 100, "halo": 128}
 hamming, multi, edit, best = (
@@ -144,7 +144,7 @@ def test_coordinates_beyond_four_billion(tmp_path):
     chunks = empty * [(len(HEADER), owned, 1 << 16, crc32(nothing))]
     chunks.append((at, len(last), rows, crc32(planes)))
     places = array("q", [halo, place + len(last) - halo])
-    index = writer._index((WORDS, owned, halo, halo), chunks, ["long"], places)
+    index = writer._index((WORDS, owned, halo, halo), chunks, RecordNames.of(["long"]), places)
     tail = TAIL.pack(at + planes.nbytes, crc32(index), VERSION, MAGIC)
     whole = b"".join((HEADER, nothing.tobytes(), planes.tobytes(), index, tail))
     (tmp_path / "genome").write_bytes(whole)

@@ -5,7 +5,6 @@ import os
 from collections.abc import Container, Iterator
 from contextlib import suppress
 from functools import cache, lru_cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from kmatch.errors import InputError
 from kmatch.packed.writer import HEADER, INDEX, MAGIC, SPARE, TAIL, VERSION, crc32
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
 from kmatch.sequences.files import Source, StrPath
-from kmatch.sequences.records import MOST, SHORT, STRETCH, Letters, Progress, Stretch
+from kmatch.sequences.records import MOST, SHORT, STRETCH, Letters, Progress, RecordNames, Stretch
 
 _NO_LETTERS = np.zeros(0, np.uint8)
 _AGAIN = "copy it again, or pack the genome again"
@@ -95,8 +94,8 @@ class PackedFile:
         table = np.frombuffer(tail, "<i8", 3 * records, at).reshape(-1, 3)
         self.begins, self.sizes, ends = np.ascontiguousarray(table.T, np.int64)
         self._ends = self.begins + self.sizes
-        bounds, names = [0, *ends.tolist()], tail[at + table.nbytes :]
-        self.names = [names[a:b].decode("utf-8", "surrogateescape") for a, b in pairwise(bounds)]
+        names = np.frombuffer(tail, np.uint8, letters, at + table.nbytes)
+        self.names = RecordNames(np.concatenate([[0], ends]), names)
         positions = sum(self.lengths)
         return (
             all(owned == length for owned in self.lengths[:-1])

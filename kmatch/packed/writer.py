@@ -28,7 +28,7 @@ import numpy as np
 from kmatch.engine.geometry import LANES_PER_WORD, text_of
 from kmatch.results.output import NamedHandle
 from kmatch.sequences.chunks import ChunkPlan, join_records
-from kmatch.sequences.records import Stretch
+from kmatch.sequences.records import RecordNames, Stretch
 
 try:
     from isal.isal_zlib import (
@@ -87,7 +87,8 @@ def write_packed(
     gap = GAP if letters >= SHORT * count else NARROW_GAP
     plan = ChunkPlan(length, halo, gap, lead=halo)
     chunks: list[tuple[int, int, int, int]] = []
-    names: list[str] = []
+    names: list[RecordNames] = []
+    record_count = 0  # whose names these are
     places = array("q")  # the position of each record's first letter, and its letters
     end, buffer = handle.write(HEADER), np.empty(0, np.uint64)
     for chunk in join_records(chain(first, parts), plan, lanes * ROWS + LANES_PER_WORD):
@@ -102,23 +103,23 @@ def write_packed(
         end += planes.nbytes
         number, shown, begins, lengths = chunk.spans
         # Records of an earlier chunk may have grown since.
-        names[number:] = shown
+        names.append(shown[record_count - number :])
+        record_count = number + len(shown)
         found = np.stack([chunk.base + begins, lengths], axis=1)
         places[2 * number :] = array("q", found.tobytes())
-    index = _index((words, length, halo, gap), chunks, names, places)
+    index = _index((words, length, halo, gap), chunks, RecordNames.joined(names), places)
     handle.write(index)
     handle.write(TAIL.pack(end, crc32(index), VERSION, MAGIC))
-    return len(names), sum(places[1::2])
+    return record_count, sum(places[1::2])
 
 
 def _index(
-    layout: tuple[int, ...], chunks: list[Any], names: list[str], places: "array[int]"
+    layout: tuple[int, ...], chunks: list[Any], names: RecordNames, places: "array[int]"
 ) -> bytes:
     """The SPARE zeros and the index of a packed genome; layout: its first numbers."""
-    words = [name.encode("utf-8", "surrogateescape") for name in names]
-    sizes = list(map(len, words))
     records = np.zeros((len(names), 3), "<i8")
-    records[:, :2], records[:, 2] = np.array(places).reshape(-1, 2), np.cumsum(sizes)
-    numbers = INDEX.pack(*layout, len(chunks), len(names), sum(sizes), 0)
+    records[:, :2] = np.array(places).reshape(-1, 2)
+    records[:, 2] = names.bounds[1:]
+    numbers = INDEX.pack(*layout, len(chunks), len(names), len(names.letters), 0)
     tables = np.array(chunks, "<i8").tobytes(), records.tobytes()
-    return b"".join((bytes(SPARE), numbers, *tables, *words))
+    return b"".join((bytes(SPARE), numbers, *tables, names.letters.tobytes()))

@@ -12,7 +12,7 @@ from kmatch.arrays import Bools, Longs
 from kmatch.errors import InputError, listed, shown, warn
 from kmatch.results.batches import RECORD, SomeBatch
 from kmatch.sequences.files import StrPath, is_comment, label_of, read_lines
-from kmatch.sequences.records import Stretch
+from kmatch.sequences.records import RecordNames, Stretch
 
 # A path of BED, `-` for standard input, or rows (name of the record, start, end).
 RegionsGiven = str | os.PathLike[str] | Iterable[tuple[str, int, int]]
@@ -71,7 +71,7 @@ class Regions:
             letters = np.asarray(part.letters)[np.repeat(named, part.lengths)]
         return part._replace(lengths=np.where(named, part.lengths, 0), letters=letters)
 
-    def meet(self, names: list[str], lengths: Longs, goes_on: bool = False) -> Bools:
+    def meet(self, names: RecordNames, lengths: Longs, goes_on: bool = False) -> Bools:
         """Take records with so many letters, or more letters of the last one; returns which of them
         regions name."""
         named = self._named(names)
@@ -80,7 +80,7 @@ class Regions:
             self.join({names[number]: self._last})
         return named
 
-    def _named(self, names: list[str]) -> Bools:
+    def _named(self, names: RecordNames) -> Bools:
         return np.fromiter(map(self._numbers.__contains__, names), np.bool_, len(names))
 
     def join(self, lengths: Mapping[str, int]) -> None:

@@ -14,7 +14,7 @@ from kmatch.search.query import RUN, Run
 from kmatch.search.regions import Regions
 from kmatch.sequences.circles import Circles
 from kmatch.sequences.records import Progress as Tell
-from kmatch.sequences.records import Stretch
+from kmatch.sequences.records import RecordNames, Stretch, in_turn
 
 
 class Progress:
@@ -103,7 +103,8 @@ class Search(Generic[SomeBatch]):
     def parts(self, genome: Genome) -> Iterator[Stretch]:
         """The Stretches of a genome, of whose records the search takes note, without letters that
         need no search."""
-        for part in genome.parts(self.progress.hear):
+        ahead = self.engine.workers.ahead if self.engine else in_turn
+        for part in genome.parts(self.progress.hear, ahead):
             self.note(part.names, part.lengths, part.goes_on)
             yield self.narrow.narrowed(part) if self.narrow else part
 
@@ -129,7 +130,7 @@ class Search(Generic[SomeBatch]):
             return packed
         return chunking.chunks(genome, self.parts(genome), keep=self.narrow is None)
 
-    def note(self, names: list[str], lengths: Longs, goes_on: bool = False) -> None:
+    def note(self, names: RecordNames, lengths: Longs, goes_on: bool = False) -> None:
         """Take note of records with so many letters, or of more letters of the last one."""
         if self.regions:
             named = self.regions.meet(names, lengths, goes_on)

@@ -41,7 +41,7 @@ from kmatch.search.rules import rules_of
 from kmatch.search.search import Search
 from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.files import check_readable, label_of, open_source
-from kmatch.sequences.records import Record, Stretch
+from kmatch.sequences.records import Record, RecordNames, Stretch
 from kmatch.variants.vcf import FOREVER, Block, VariantReader, Variants, check_reference
 
 TOGETHER = 1 << 13  # anchors whose haplotypes are searched together
@@ -222,7 +222,7 @@ class VariantSearch(Search[HitBatch]):
         """
         if len(bounds) < 2:
             return no_hits()
-        stretch = Stretch([""] * (len(bounds) - 1), np.diff(bounds), letters)
+        stretch = Stretch(RecordNames.of([""] * (len(bounds) - 1)), np.diff(bounds), letters)
         genome = Genome.of_stretches("windows of variants", [stretch])
         if self._search is None:
             self._search = begin_here(self._query, Genomes(genome), self.run)
