@@ -16,11 +16,20 @@ if TYPE_CHECKING:
     from kmatch.errors import ClusterError, DeviceError, InputError, KmatchError, OutputError
     from kmatch.genome import Genome
     from kmatch.results.assays import Assays
-    from kmatch.results.table import Guides, Hit, Hits, Primer, Primers, Product, Products
+    from kmatch.results.guides import Guides
+    from kmatch.results.table import Hit, Hits, Primer, Primers, Product, Products
     from kmatch.variants.vcf import Variants
 
 # Loaded on first use: `kmatch --help` must not wait for NumPy and Numba.
-_HOMES = ("errors", "genome", "variants.vcf", "results.table", "results.assays", "api")
+_HOMES = (
+    "errors",
+    "genome",
+    "variants.vcf",
+    "results.table",
+    "results.guides",
+    "results.assays",
+    "api",
+)
 
 
 def __getattr__(name: str) -> object:

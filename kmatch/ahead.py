@@ -11,13 +11,13 @@ from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from contextlib import suppress
 from multiprocessing import get_context, parent_process
 from threading import Thread
-from typing import Any
 
 from kmatch.engine.cpu import engine  # noqa: F401  with what names kernels
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.workers import cores
 from kmatch.errors import DeviceError, KmatchError, KmatchWarning
-from kmatch.jit.entries import ahead, example, spell
+from kmatch.jit.arguments import Kinds, example, lay_out_all
+from kmatch.jit.entries import ahead
 from kmatch.results import lines, scores  # noqa: F401
 from kmatch.search import alignments, windows  # noqa: F401
 from kmatch.sequences.records import Progress
@@ -33,7 +33,7 @@ def compile_all(on_progress: Progress | None = None) -> list[str]:
     """
     workers = cores()
     # What takes many arguments compiles for long, and is begun first.
-    names = [("cpu", name) for name in sorted(ahead, key=lambda name: -len(_spelled(name)[0]))]
+    names = [("cpu", name) for name in sorted(ahead, key=lambda name: -len(str(_kinds(name))))]
     with suppress(DeviceError):
         choose_engine("cuda")
         from kmatch.engine.cuda import driver
@@ -74,12 +74,12 @@ def compile_kernel(device: str, name: str) -> None:
                 make, constants, types = cuda_kernels()[name]
                 make(*constants).compile(types)
             else:
-                ahead[name][0].open(*_spelled(name))
+                ahead[name][0].open(_kinds(name))
     except Exception as error:  # some of which other processes cannot raise
         raise KmatchError(f"not compiled ahead: {name}: {error}") from None
 
 
-def _spelled(name: str) -> tuple[str, list[Any]]:
-    """The arguments of a kernel for the CPU, as its entry spells them."""
-    kinds: list[Any] = []
-    return spell(example(ahead[name][1]), [0], kinds), kinds
+def _kinds(name: str) -> Kinds:
+    """Return the kinds of the arguments of a kernel for the CPU."""
+    _, types = ahead[name]
+    return lay_out_all(example(types), [])

@@ -8,6 +8,7 @@ failed ClusterError; all are KmatchError.
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
@@ -16,21 +17,23 @@ from kmatch.apps.assay import AssayOptions, AssaySearch
 from kmatch.apps.guides import GuideOptions, GuideSearch
 from kmatch.apps.pcr import PRODUCT, PcrOptions, PcrSearch
 from kmatch.apps.primer import PrimerOptions, PrimerSearch
-from kmatch.apps.searches import begin_search, on_cluster
+from kmatch.apps.searches import begin_search, make_scorer, on_cluster
 from kmatch.arguments import APART, check_choice, check_threads, checked_count
 from kmatch.engine.workers import Workers, cores
 from kmatch.genome import Genome, as_genome, as_genomes
 from kmatch.packed.writer import write_packed
 from kmatch.results.assays import Assays
+from kmatch.results.guides import Guides
 from kmatch.results.limit import limited
 from kmatch.results.melting import SALTS, Salts
 from kmatch.results.output import open_output
-from kmatch.results.table import SCORES, VARIANTS, Guides, Hits, Primers, Products
+from kmatch.results.scores import SCORES
+from kmatch.results.table import VARIANTS, Hits, Primers, Products
 from kmatch.search.alignments import BESIDE, GenomeTexts, with_alignments
 from kmatch.search.panel import pattern_distances
 from kmatch.search.query import Query, Run
 from kmatch.search.regions import RegionsGiven, load_regions
-from kmatch.search.rules import check_pam, make_scorer
+from kmatch.search.rules import check_pam
 from kmatch.sequences.patterns import Patterns, load_patterns
 from kmatch.sequences.primer_pairs import PairsGiven, load_pairs
 from kmatch.sequences.records import Progress
@@ -106,7 +109,10 @@ def hamming(
         hits = kmatch.hamming("genome.fa", {"OR1": "TATCACCGCCAGAGGTA"}, k=3)
         near = hits[hits.distance <= 1]
     """
-    return _hits("hamming", locals())
+    query = Query("hamming", load_patterns(patterns), k, strand, exact_5p, exact_3p)
+    where = _Where(genome, circular, regions, variants)
+    how = _How(device, threads, algorithm, scheduler, on_progress)
+    return _hits(query, where, how, limit, annotate)
 
 
 def multi(
@@ -147,7 +153,19 @@ def multi(
         hits = kmatch.multi("genome.fa", "guides.txt", k=4, pam="NGG")
         hits.to_tsv("hits.tsv.gz")
     """
-    return _hits("multi", locals())
+    query = Query(
+        "multi",
+        load_patterns(patterns),
+        k,
+        strand,
+        exact_5p,
+        exact_3p,
+        pam=pam,
+        pam_side=pam_side,
+    )
+    where = _Where(genome, circular, regions, variants)
+    how = _How(device, threads, algorithm, scheduler, on_progress)
+    return _hits(query, where, how, limit, annotate, score)
 
 
 def edit(
@@ -190,7 +208,23 @@ def edit(
         hits = kmatch.edit("genome.fa", "ACGTTGCATTAGCCAGTACT", k=2)
         hits.cigar, hits.match
     """
-    return _hits("edit", locals())
+    query = Query(
+        "edit",
+        load_patterns(patterns),
+        k,
+        strand,
+        exact_5p,
+        exact_3p,
+        pam=pam,
+        pam_side=pam_side,
+        report=report,
+        max_mismatches=max_mismatches,
+        max_insertions=max_insertions,
+        max_deletions=max_deletions,
+    )
+    where = _Where(genome, circular, regions, variants)
+    how = _How(device, threads, algorithm, scheduler, on_progress)
+    return _hits(query, where, how, limit, annotate, score)
 
 
 def best(
@@ -222,7 +256,17 @@ def best(
         hits.distance.min()
     """
     check_choice("each", each, APART)
-    return _hits("best", locals())
+    query = Query(
+        "best",
+        load_patterns(patterns),
+        strand=strand,
+        exact_5p=exact_5p,
+        exact_3p=exact_3p,
+        each=each,
+    )
+    where = _Where(genome, circular, regions)
+    how = _How(device, threads, algorithm, scheduler, on_progress)
+    return _hits(query, where, how, limit, annotate)
 
 
 def pcr(
@@ -347,10 +391,11 @@ def guides(
         guides[guides.d0 == 1].to_tsv("guides.tsv")
     """
     names = _scores(score)
-    k, best = checked_count("k", k), None if best is None else checked_count("best", best, 1)
+    k = checked_count("k", k)
+    best = None if best is None else checked_count("best", best, 1)
     bulges = max_insertions, max_deletions
     options = GuideOptions(k, pam, pam_side, length, *bulges, names, best)
-    found = Guides((), k, "mit" in names)
+    found = Guides((), k, names)
     if annotate is not None:
         found.annotate(annotate)
     run = Run(device, threads, aligned=False, variants=load_variants(variants))
@@ -435,38 +480,71 @@ def _scores(given: str | Sequence[str]) -> list[str]:
     """The names of scores that are asked for."""
     names = [given] if isinstance(given, str) else list(given)
     for name in names:
-        check_choice("score", name, SCORES)
+        check_choice("score", name, tuple(SCORES))
     return names
 
 
-def _hits(problem: str, given: dict[str, Any]) -> Hits:
-    """The Hits of a search for patterns, from its arguments by name: `limit` of a pattern, aligned
-    where somebody asks for that."""
-    given["patterns"] = patterns = load_patterns(given["patterns"])
-    given["variants"] = load_variants(given.get("variants"))
-    query = Query(problem, **{name: given[name] for name in Query._fields if name in given})
-    run = Run(**{name: given[name] for name in Run._fields if name in given})
+@dataclass(frozen=True)
+class _Where:
+    """Where patterns are searched for; see `hamming`."""
+
+    genome: Searched
+    circular: bool | Sequence[str]
+    regions: RegionsGiven | None
+    variants: Variants | Path | None = None
+
+
+@dataclass(frozen=True)
+class _How:
+    """How a search runs; see `hamming`."""
+
+    device: str
+    threads: int | None
+    algorithm: str
+    scheduler: Scheduler | None
+    on_progress: Progress | None
+
+
+def _hits(
+    query: Query,
+    where: _Where,
+    how: _How,
+    limit: int | None,
+    annotate: Path | None,
+    score: Score | Sequence[Score] = (),
+) -> Hits:
+    """Return the Hits of a search for patterns: with alignments where a column needs them."""
+    patterns = query.patterns
+    variants = load_variants(where.variants)
     check_pam(patterns, query.pam, query.pam_side)
-    names, annotate = _scores(given.get("score", ())), given["annotate"]
+    names = _scores(score)
     k_each = pattern_distances(patterns, query.k) if isinstance(query.k, str) else None
-    with on_cluster(run, given["scheduler"]) as run:
-        genomes = as_genomes(given["genome"]).with_circular(given["circular"])
-        # Otherwise alignments are made when somebody asks for them.
-        run = run._replace(aligned=not genomes.can_reread or bool(names or run.variants))
+    run = Run(how.device, how.threads, how.algorithm, variants=variants)
+    with on_cluster(run, how.scheduler) as run:
+        genomes = as_genomes(where.genome).with_circular(where.circular)
+
+        # Alignments come with the hits where these cannot be read again, or a column needs them.
+        aligned = not genomes.can_reread or bool(names or variants)
+        run = run._replace(aligned=aligned)
         align = partial(with_alignments, query=query, genomes=genomes, threads=run.threads)
-        first = query.pam_side == "5p"
-        hits = Hits((), patterns, genomes, first, k_each, None if run.aligned else align)
+
+        # A table without rows, with all its columns.
+        pam_first = query.pam_side == "5p"
+        hits = Hits((), patterns, genomes, pam_first, k_each, None if aligned else align)
         hits.threads = run.threads
-        hits.add(names)
+        hits.add_scores(names)
         if annotate is not None:
             hits.annotate(annotate)
-        if run.variants is not None:
+        if variants is not None:
             hits.add(VARIANTS)
         if genomes.can_reread:
-            hits.letters = GenomeTexts(genomes, 2 * int(patterns.lengths.max()) + BESIDE).letters
-        scorer = make_scorer(query) if names else None
-        search = begin_search(query, genomes, run, load_regions(given["regions"]))
-        search.progress.tell = given["on_progress"]
-        closest = limited(search, patterns, given["limit"])
-        hits.take(scorer.scored(closest, names) if scorer else closest)
+            longest = 2 * int(patterns.lengths.max()) + BESIDE
+            hits.letters = GenomeTexts(genomes, longest).letters
+
+        # Its rows.
+        scorer = make_scorer(query, names) if names else None
+        search = begin_search(query, genomes, run, load_regions(where.regions))
+        search.progress.tell = how.on_progress
+        closest = limited(search, patterns, limit)
+        hits.take(scorer.scored(closest) if scorer else closest)
     return hits

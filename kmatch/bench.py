@@ -107,7 +107,8 @@ def cut_patterns(letters: Bytes, length: int, count: int, changes: int) -> list[
 
     Raises InputError where there are no windows of A, C, G and T alone.
     """
-    random, known = np.random.default_rng(SEED), encode_text(letters[:NEAR]) != 0
+    random = np.random.default_rng(SEED)
+    known = encode_text(letters[:NEAR]) != 0
     pieces = np.lib.stride_tricks.sliding_window_view(known, min(length, len(known))).all(axis=1)
     starts = np.flatnonzero(pieces & (len(known) >= length))
     if not len(starts):
@@ -136,7 +137,8 @@ class Answer(NamedTuple):
 
 def by_engine(case: Case, device: str, threads: int | None = None) -> Answer:
     """The engine's Answer: `call` packs the text, too."""
-    genome, run = Genome.from_records([("text", case.letters)]), Run(device, threads, aligned=False)
+    genome = Genome.from_records([("text", case.letters)])
+    run = Run(device, threads, aligned=False)
     with warnings.catch_warnings(action="ignore", category=UserWarning):
         began = time.perf_counter()
         search: Any
@@ -230,9 +232,11 @@ def cells(row: Row) -> list[str]:
 
 def shown(number: float, unit: str = "") -> str:
     """A number in three digits with a prefix: `12.3 G`, and times from μs to s: `12.3 ms`."""
-    prefixes, size = ["", *"kMGTP"], 1.0
+    prefixes = ["", *"kMGTP"]
+    size = 1.0
     if unit:
-        prefixes, size = ["μ", "m", ""], 1e-6
+        prefixes = ["μ", "m", ""]
+        size = 1e-6
     while abs(number) >= (1000 if unit else 999.5) * size and len(prefixes) > 1:
         del prefixes[0]
         size *= 1000
@@ -248,7 +252,8 @@ class Bench:
     """
 
     def __init__(self, device: str, threads: int | None, seconds: float) -> None:
-        self._seconds, self._threads = seconds, threads
+        self._seconds = seconds
+        self._threads = threads
         self._engines: dict[str, Any] = {}
         if not device.startswith("cuda"):
             self._engines["cpu"] = choose_engine("cpu", threads)

@@ -43,7 +43,9 @@ TICK = 0.5  # seconds between looks at the cluster
 TRIES = 3  # of a task
 AHEAD = 2  # tasks in flight for each thread of a worker
 SHARES = 4  # tasks for each thread, where there are records or patterns enough
-LEAST, MOST = 1 << 18, 1 << 24  # letters of a piece
+# letters of a piece
+LEAST = 1 << 18
+MOST = 1 << 24
 STARTS = 1 << 12  # starts of primers in a group, at least
 # Of kmatch and of its sources: workers need the same one.
 VERSION = f"{kmatch.__version__} ({digest(kmatch.__version__)[:8]})"
@@ -55,7 +57,8 @@ def shared_file(genome: Genome) -> tuple[str, int, int, int | None] | None:
     the checksum of a packed genome's index. None for what is no regular file."""
     if genome.path == "-" or not os.path.isfile(genome.path):
         return None
-    found, checksum = os.stat(genome.path), genome.file.checksum if genome.file else None
+    found = os.stat(genome.path)
+    checksum = genome.file.checksum if genome.file else None
     path = os.path.abspath(os.fspath(genome.path))
     return path, found.st_size, found.st_mtime_ns, checksum
 
@@ -98,14 +101,18 @@ class Piece(NamedTuple):
 def pieces_of(search: Search[Any], size: int) -> Iterator[Piece]:
     """Yield the Pieces of what is searched, of about `size` letters each; a longer record is one,
     and one that needs no search is empty."""
-    genomes, narrow = search.genomes, search.narrow
+    genomes = search.genomes
+    narrow = search.narrow
     for number in range(len(genomes)):
         genome = genomes.genome(number)
-        packed, file, letters = genome.file, shared_file(genome), genome.expected_letters or 0
+        packed = genome.file
+        file = shared_file(genome)
+        letters = genome.expected_letters or 0
         if file and not packed and genomes.named and 0 < letters <= size:
             yield Piece(number, genome.label, letters, file=file, records=genome.parts)
             continue
-        parts, last = genome.parts(), 0
+        parts = genome.parts()
+        last = 0
         for held in _cuts(map(narrow.narrowed, parts) if narrow else parts, size):
             letters = sum(len(part.letters) for part in held)
             first, last = last, last + sum(len(part.names) for part in held)
@@ -120,7 +127,8 @@ def _cuts(parts: Iterable[Stretch], size: int) -> Iterator[list[Stretch]]:
     for part in whole_stretches(parts):
         if letters and len(part.letters) and letters + len(part.letters) > size:
             yield held
-            held, letters = [], 0
+            held = []
+            letters = 0
         held.append(part)
         letters += len(part.letters)
     yield held
@@ -166,7 +174,8 @@ def search_piece(
         path = piece.file[0] if piece.file else piece.label
         return type(error)(str(error).replace(path, piece.label, 1))
     names = [str(each) for each in heard if isinstance(each, NameWarning)]
-    missing, lengths = list(circular.missing if circular else ()), regions and regions.lengths
+    missing = list(circular.missing if circular else ())
+    lengths = regions and regions.lengths
     return Answer(found, progress, names, missing, lengths or {})
 
 
@@ -184,7 +193,8 @@ def find_bounds(
     starts: Any, k: int, options: Any, run: Run, genomes: Genomes, regions: None, group: Group
 ) -> tuple[Longs, Progress]:
     """The bounds of a group of the starts of primers, int64[n], that a background requires."""
-    engine, begin, end = choose_algorithm("primer", PatternSet([], []), run), *group
+    engine = choose_algorithm("primer", PatternSet([], []), run)
+    begin, end = group
     bounds = raise_bounds(part_of(starts, begin, end), genomes.genome(0), k, options, engine)
     return bounds[: end - begin], Progress()
 
@@ -201,7 +211,9 @@ class ClusterSearch(Search[HitBatch]):
         super().__init__(genomes, run, regions)
         if run.algorithm == ENGINE:  # a group alone misses errors of the whole panel
             begin_here(query, as_genomes(Genome.from_records([])), Run("cpu", 1))
-        self._query, self.engine, self.narrows = query, run.cluster, not query.whole
+        self._query = query
+        self.engine = run.cluster
+        self.narrows = not query.whole
 
     def everywhere(self) -> Iterator[HitBatch]:
         """Yield the hits of one genome after another, as workers find them."""
@@ -209,7 +221,9 @@ class ClusterSearch(Search[HitBatch]):
 
     def _hits(self) -> Iterator[HitBatch]:
         """Yield the hits of each piece, or a HitBatch without rows, in order."""
-        query, genomes, count = self._query, self.genomes, len(self._query.patterns)
+        query = self._query
+        genomes = self.genomes
+        count = len(self._query.patterns)
         for piece, parts in self.engine.answers(self, partial(find_hits, query), count, count):
             batch = joined(parts) if len(parts) == 1 else joined(parts).in_order()
             if piece.last is not None:
@@ -219,7 +233,8 @@ class ClusterSearch(Search[HitBatch]):
 
     def _closest(self) -> Iterator[HitBatch]:
         """Yield the closest hits in each genome, out of those in each piece."""
-        genomes, patterns = self.genomes, self._query.patterns
+        genomes = self.genomes
+        patterns = self._query.patterns
         for number, batches in groupby(self._hits(), lambda batch: batch.origin.number):
             name = genomes.names[number] if genomes.named else None
             yield from closest_of(list(batches), patterns, name)
@@ -244,8 +259,10 @@ class Cluster:
     ) -> None:
         """As `kmatch.apps.primer.raise_bounds`, by records of the background."""
         search = Search[Any](as_genomes(background), run)
-        search.progress, count = progress, len(starts.masks)
-        find, most = partial(find_bounds, starts, k, options), max(count // STARTS, 1)
+        search.progress = progress
+        count = len(starts.masks)
+        find = partial(find_bounds, starts, k, options)
+        most = max(count // STARTS, 1)
         for _, found in self.answers(search, find, count, most):
             np.maximum(starts.bounds, np.concatenate(found), out=starts.bounds)
 
@@ -257,38 +274,45 @@ class Cluster:
 
         count: of patterns, or starts of primers, of which `most` groups are made at the most.
         """
-        genomes, run, regions = search.genomes, search.run, search.regions
+        shares = SHARES * self._threads
+        letters = search.genomes.expected_letters or MOST * shares
+        piece_letters = min(max(letters // shares, LEAST), MOST)
+        job = self._job(search, find)
+
+        def start(piece: Piece) -> list[Any]:
+            group_count = 1
+            if search.run.algorithm == ENGINE:
+                group_count = max(min(-(-piece.letters // piece_letters), most), 1)
+            bounds = (count * np.arange(group_count + 1) // group_count).tolist()
+            sent = self._sent(piece)
+            return [self._submit(search_piece, job, sent, group) for group in pairwise(bounds)]
+
+        found = self._in_order(pieces_of(search, piece_letters), start)
+        for number, (piece, answers) in enumerate(found, 1):
+            _take_note(search, number, piece, answers[0])  # as all groups have met the same
+            yield piece, [answer.found for answer in answers]
+
+    def _job(self, search: Search[Any], find: Callable[..., Any]) -> Any:
+        """Return a task that gives the first argument of `search_piece`.
+
+        As the result of a task it is sent once, and made anew where a worker dies.
+        """
+        run = search.run
         worker = run._replace(cluster=None, threads=run.threads or 1)
-        given = pickle.dumps((partial(find, run=worker), genomes.circular, regions))
-        # As the result of a task it is sent once, and made anew where a worker dies.
+        given = pickle.dumps((partial(find, run=worker), search.genomes.circular, search.regions))
         job = self._submit(tuple, (VERSION, given))
         with suppress(Exception):  # or tasks would go to the worker that has it first
             self._client.replicate([job], callback_timeout=CONNECT)
-        shares = SHARES * self._threads
-        size = min(max((genomes.expected_letters or MOST * shares) // shares, LEAST), MOST)
+        return job
 
-        def start(piece: Piece) -> list[Any]:
-            groups = max(min(-(-piece.letters // size), most), 1) if run.algorithm == ENGINE else 1
-            sent: Any = piece._replace(records=None)
-            if self._sends or piece.file is None:
-                write_packed(piece.records(), handle := io.BytesIO())
-                sent = self._submit(Piece, *sent._replace(content=handle.getvalue()))
-            bounds = (count * np.arange(groups + 1) // groups).tolist()
-            return [self._submit(search_piece, job, sent, group) for group in pairwise(bounds)]
-
-        found = self._in_order(pieces_of(search, size), start)
-        for number, (piece, answers) in enumerate(found, 1):
-            met = answers[0]  # as all groups have met it
-            for warning in met.warnings if piece.last is None else ():
-                warn(warning, NameWarning)  # other genomes are opened here
-            if genomes.circular:
-                genomes.circular.hear(met.missing)
-            if regions:
-                regions.join(met.lengths)
-            search.progress.join(met.progress)
-            done = (piece.genome + 1, len(genomes)) if genomes.named else (number, None)
-            search.progress.reach(*done)
-            yield piece, [answer.found for answer in answers]
+    def _sent(self, piece: Piece) -> Any:
+        """Return a Piece as workers take it: with its letters where they may lack its file."""
+        sent = piece._replace(records=None)
+        if not self._sends and piece.file is not None:
+            return sent
+        handle = io.BytesIO()
+        write_packed(piece.records(), handle)
+        return self._submit(Piece, *sent._replace(content=handle.getvalue()))
 
     def _in_order(
         self, pieces: Iterator[Piece], start: Callable[[Piece], list[Any]]
@@ -353,6 +377,23 @@ class Cluster:
             ) from error
         self._threads = sum(threads.values())
         return len(threads)
+
+
+def _take_note(search: Search[Any], number: int, piece: Piece, met: Answer) -> None:
+    """Have a search hear what a task met in a Piece, which is the number-th that came back."""
+    genomes = search.genomes
+    if piece.last is None:  # other genomes are opened here, and warn here
+        for warning in met.warnings:
+            warn(warning, NameWarning)
+    if genomes.circular:
+        genomes.circular.hear(met.missing)
+    if search.regions:
+        search.regions.join(met.lengths)
+    search.progress.join(met.progress)
+    if genomes.named:
+        search.progress.come_to(piece.genome + 1, len(genomes))
+    else:
+        search.progress.come_to(number, None)
 
 
 @contextmanager

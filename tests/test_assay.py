@@ -2,18 +2,31 @@
 
 import io
 import random
+from types import SimpleNamespace
 
 import naive
 import numpy as np
 import pytest
 from Bio.Seq import Seq
-from Bio.SeqUtils.MeltingTemp import Tm_NN
+from Bio.SeqUtils.MeltingTemp import DNA_TMM1, Tm_NN
 from support.commands import fasta, here, random_letters
 
 import kmatch
+from kmatch.apps.assay import Grid
+from kmatch.apps.duplexes import Comparer
+from kmatch.engine.types import Columns, Texts
 from kmatch.errors import InputError
-from kmatch.results.melting import SALTS, Salts, codes_of, melting_temperatures
+from kmatch.results.assays import Assays
+from kmatch.results.batches import SEEN, AssayBatch, HitBatch
+from kmatch.results.melting import (
+    SALTS,
+    Salts,
+    codes_of,
+    gc_fractions,
+    melting_temperatures,
+)
 from kmatch.search import best
+from kmatch.search.query import Query
 from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.primer_pairs import load_pairs
 
@@ -120,6 +133,201 @@ def test_melting_temperatures_of_sites():
         found.to_bed(io.StringIO())
     with pytest.raises(InputError, match="unknown each"):
         kmatch.assay(given, genome, 2, each="genome", device="cpu")
+
+
+# One mol of sodium and of each strand, with which the sums alone decide: Tm = 1000 ΔH / ΔS.
+BARE = Salts(monovalent=1000, magnesium=0, dntps=0, oligos=4e9)
+
+
+def test_the_sum_of_a_duplex():
+    """Parameters of Allawi & SantaLucia 1997, kcal/mol and cal/(K·mol):
+
+    C G T T       init_G/C   CG/GC   GT/CA   TT/AA   init_A/T
+    | | | |        0.1       −10.6   −8.4    −7.9     2.3
+    G C A A       −2.8       −27.2   −22.4   −22.2    4.1
+    """
+    enthalpy = 0.1 - 10.6 - 8.4 - 7.9 + 2.3
+    entropy = -2.8 - 27.2 - 22.4 - 22.2 + 4.1
+    tm = 1000 * enthalpy / entropy - 273.15
+    assert duplex_temperature("CGTT", "CGTT", BARE) == pytest.approx(tm, abs=1e-9)
+
+
+def test_a_mismatch_at_an_end_takes_the_place_of_its_step():
+    """The site reads G where the oligo begins with A:
+
+    A C G T T       init_A/T   AC/CG at the end   CG/GC   GT/CA   TT/AA   init_A/T
+    x | | | |        2.3                          −10.6   −8.4    −7.9     2.3
+    C G C A A        4.1                          −27.2   −22.4   −22.2    4.1
+    """
+    at_end = DNA_TMM1["GC/CA"]  # the same, read the other way
+    enthalpy = 2.3 + at_end[0] - 10.6 - 8.4 - 7.9 + 2.3
+    entropy = 4.1 + at_end[1] - 27.2 - 22.4 - 22.2 + 4.1
+    tm = 1000 * enthalpy / entropy - 273.15
+    assert duplex_temperature("ACGTT", "GCGTT", BARE) == pytest.approx(tm, abs=1e-9)
+
+
+def test_a_letter_alone_has_no_step():
+    """The first A, or the last one, is alone; either is on another letter, and the C beside it is
+    no part of the duplex:
+
+        A C      C A
+        x |      | x
+        C G      G C
+    """
+    tm = 1000 * 4.6 / 8.2 - 273.15  # of init_A/T twice
+    for oligo, site, start in (("AC", "GC", 0), ("CA", "CG", 1), ("A", "A", 0)):
+        letters = [np.frombuffer(each.encode(), np.uint8) for each in (oligo, site)]
+        codes = [codes_of(encode_text(each)) for each in letters]
+        found = melting_temperatures(*codes, np.array([start]), np.array([start + 1]), BARE)
+        assert found == pytest.approx(tm, abs=1e-9)
+
+
+def test_shares_of_g_and_c():
+    """
+    A C G N T T      A C G N: 2 of 3 known letters
+    0 1 2 4 3 3            N: none is known
+    """
+    codes = np.array([0, 1, 2, 4, 3, 3], np.uint8)
+    shares = gc_fractions(codes, np.array([0, 3, 0]), np.array([4, 4, 6]))
+    assert shares.tolist() == [2 / 3, 0, 2 / 5]
+
+
+def test_slots_of_a_grid():
+    """
+                   two       three
+                   F  R  P   F  R  P
+    genome 0       0  1  2   3  4  5        records 0 and 1
+    genome 1       6  7  8   9 10 11        record 2
+    """
+    pairs = load_pairs({"two": OLIGOS[:2], "three": OLIGOS})
+    units = np.array([0, 0, 1])
+    window = SimpleNamespace(names=["g0", "g1"], units=lambda record: units[record])
+    grid = Grid(window, pairs)
+    assert grid.cell_count == 4
+    assert grid.cell_genomes.tolist() == [0, 0, 1, 1] and grid.cell_assays.tolist() == [0, 1, 0, 1]
+    oligo = np.array([0, 1, 2, 3, 4, 0, 4])  # two_F two_R three_F three_R three_P two_F three_P
+    sites = SimpleNamespace(record=np.array([0, 1, 0, 1, 0, 2, 2]), pattern=oligo)
+    assert grid.cells(sites).tolist() == [0, 0, 1, 1, 1, 2, 3]
+    assert grid.slots(sites).tolist() == [0, 1, 3, 4, 5, 6, 11]
+
+
+def aligned_site(ops, text, oligo=0):
+    """A site of an oligo with its alignment."""
+    one = np.zeros(1, np.int64)
+    texts = [Texts(np.array([0, len(each)]), np.frombuffer(each.encode(), np.uint8))
+             for each in (ops, text)]  # fmt: skip
+    number = np.array([oligo], np.int32)
+    distance = np.array([len(ops) - ops.count("=")], np.int32)
+    place = (one, one, one + len(text), {0: "r"})
+    return HitBatch(*place, number, distance, np.zeros(1, np.uint8), Columns(*texts))
+
+
+def test_what_a_site_has_at_each_letter_of_its_oligo():
+    """
+    oligo     A C G - T T A
+    site      A C T G T - A
+    columns   = = X D = I =
+    """
+    oligos = load_pairs({"pair": ("GGG", "ACGTTA")}).primers
+    site = aligned_site("==XD=I=", "ACTGTA", oligo=1)
+    letter, seen = Comparer(oligos, SALTS)._letters_seen(site)
+    assert (letter - 3).tolist() == [0, 1, 2, 2, 3, 4, 5]
+    assert "".join(SEEN[number] for number in seen.tolist()) == "ACT+T-A"
+
+
+def test_sites_are_compared_with_their_oligos():
+    """One that is the same, one with another letter, and one of an oligo with a letter for two.
+
+    ACGTTGCA      ACGTTGCA      GGATRCCA
+    ||||||||      |||x||||      ||||||||
+    ACGTTGCA      ACGATGCA      GGATACCA
+    """
+    oligos = load_pairs({"pair": ("ACGTTGCA", "GGATRCCA")}).primers
+    text = "ACGTTGCA" + "ACGATGCA" + "GGATACCA"
+    genomes = kmatch.genome.as_genomes(kmatch.Genome.from_records([("r", text)]))
+    sites = HitBatch(
+        record=np.zeros(3, np.int64),
+        start=np.array([0, 8, 16]),
+        end=np.array([8, 16, 24]),
+        names={0: "r"},
+        pattern=np.array([0, 0, 1], np.int32),
+        distance=np.array([0, 1, 0], np.int32),
+        minus=np.zeros(3, np.uint8),
+    )
+    comparer = Comparer(oligos, SALTS)
+    compared = comparer.compare(sites, Query("hamming", oligos, 1), genomes, 1)
+    assert compared.same_rows.tolist() == [0] and compared.other_rows.tolist() == [1, 2]
+    duplexes = comparer.duplexes(compared)
+    assert duplexes.distance.tolist() == [0, 1, 0] and duplexes.distance_3p.tolist() == [0, 1, 0]
+    pairs = (("ACGTTGCA", "ACGTTGCA"), ("ACGTTGCA", "ACGATGCA"), ("GGATACCA", "GGATACCA"))
+    assert duplexes.tm.tolist() == [duplex_temperature(*pair) for pair in pairs]
+    counts = comparer.letter_counts(compared)
+    assert counts.sum(axis=1).tolist() == [2] * 8 + [1] * 8
+    assert counts[3].tolist() == [1, 0, 0, 1, 0, 0, 0]  # A and T
+    assert counts[12].tolist() == [1, 0, 0, 0, 0, 0, 0]
+
+
+def test_the_closest_product_counts_and_of_equal_ones_the_first():
+    """The differences of primers and probe are added:
+
+    ==x==>--(==x==)--<=====     2
+    =====>--(=====)--<==x==     1, the first of two
+    ==x==>--(=====)--<=====     1
+    """
+    products = [amplicon("TGCATG", errors) for errors in ([2, 25], [42], [3])]
+    between = "TTTTCCCCTTTT" * 9
+    genome = kmatch.Genome.from_records([("r", between.join(["", *products, ""]))])
+    found = kmatch.assay({"a": OLIGOS}, genome, 2, product=(40, 60), device="cpu")
+    assert found.start.tolist() == [2 * len(between) + len(products[0])]
+    assert (found.forward[0], found.reverse[0], found.probe[0]) == (0, 1, 0)
+
+
+def test_the_closest_of_alternates_counts_where_nothing_amplifies():
+    forwards = [OLIGOS[0][:3] + "GG" + OLIGOS[0][5:], OLIGOS[0][:3] + "A" + OLIGOS[0][4:]]
+    genome = kmatch.Genome.from_records([("r", "TTTTTTTT" + OLIGOS[0] + "TTTTTTTT")])
+    given = {"a": (forwards, OLIGOS[1]), "b": (forwards[::-1], OLIGOS[1])}
+    found = kmatch.assay(given, genome, 0, device="cpu")
+    assert found.amplifies.tolist() == ["no", "no"] and found.forward.tolist() == [1, 1]
+
+
+def assay_batch(rows):
+    """An AssayBatch of rows (genome, assay, amplifies, differences of each oligo)."""
+    genome, assay, amplifies, distance = zip(*rows, strict=True)
+    count = len(rows)
+    return AssayBatch(
+        record=np.where(amplifies, 0, -1),
+        start=np.where(amplifies, 5, -1),
+        end=np.where(amplifies, 65, -1),
+        names={0: "r", -1: ""},
+        units=["g0", "g1"],
+        genome=np.array(genome),
+        assay=np.array(assay),
+        amplifies=np.array(amplifies),
+        distance=np.array(distance),
+        distance_3p=np.array(distance),
+        tm=np.full((count, 3), np.nan),
+        positions=np.zeros((len("".join(OLIGOS)) + 30, 7), np.int64),
+    )
+
+
+def test_facts_and_matrix():
+    """
+             two     three
+    g0       1       4           g0 is a target
+    g1       -       0
+    """
+    pairs = load_pairs({"two": OLIGOS[:2], "three": OLIGOS})
+    rows = [(0, 0, True, (0, 1, -1)), (0, 1, True, (0, 1, 3)),
+            (1, 0, False, (2, 9, -1)), (1, 1, True, (0, 0, 0))]  # fmt: skip
+    table = Assays([assay_batch(rows)], pairs, ["g0"])
+    assert table.length.tolist()[:2] == [60, 60] and np.isnan(table.length[2])
+    table.to_matrix(handle := io.BytesIO())
+    assert handle.getvalue() == b"assay\tg0\tg1\ntwo\t1\t\nthree\t4\t0\n"
+    answers = ("amplified", "true_positive", "false_negative", "false_positive", "true_negative")
+    assert [[fact[answer] for answer in answers] for fact in table.facts] == [
+        [1, 1, 0, 0, 1],
+        [2, 1, 0, 1, 0],
+    ]
 
 
 @pytest.mark.parametrize(

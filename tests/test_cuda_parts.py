@@ -4,6 +4,7 @@ work. In the simulator alone."""
 import gc
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from support.devices import PROBLEMS, check
 
 import kmatch
 from kmatch.engine import devices
-from kmatch.engine.cuda import device, driver, engine, hamming, text
+from kmatch.engine.cuda import device, driver, engine, hamming, primer_kernels, text
 from kmatch.engine.cuda import edit as edit_scan
 from kmatch.engine.cuda import primer as primers
 from kmatch.engine.cuda.driver import cuda
@@ -251,6 +252,86 @@ NEAR = named(TEXT, "ACCGT"), named("GG" + TEXT + "TA"), 2, {"background_strand":
 def test_primers(sizes, case, monkeypatch):
     patch(monkeypatch, primers, **sizes)
     check("primer", case, device="cuda")
+
+
+def test_units_that_touch_are_merged():
+    """Of one tile, with 2 more columns to the right.
+
+    columns     0 1 2 3 4 5 6 7 8 9
+    units       ─ ─   ─         ─
+    merged      ─ ─ ─ ─ ─ ─     ─ ─
+    """
+    units = np.array([[7, 8, 9], [7, 3, 4], [7, 0, 2], [8, 0, 1]])
+    assert primers.merged(units, 2, 10).tolist() == [[7, 0, 6], [7, 8, 10], [8, 0, 3]]
+
+
+def test_units_are_cut_in_the_order_of_columns():
+    """Into 8 columns at most, of tile 7 from 0 to 20 and of tile 8 from 4 to 12."""
+    units = np.array([[7, 0, 20], [8, 4, 12]])
+    expected = [[7, 0, 8], [8, 4, 12], [7, 8, 16], [7, 16, 20]]
+    assert primers.cut_units(units, 8, 1).tolist() == expected
+
+
+def test_shares_of_threads(monkeypatch):
+    """3 words in a row, stretches of 4 rows in a lane of 8, and 4 threads in a block.
+
+    stretch 0   share 0 1 2      unit 0   shares 0 1 2 3 of search 0
+    stretch 1   share 3 4 5      unit 1   shares 4 5 6 7, of which 6 have work
+                                 unit 2   shares 0 1 2 3 of search 1
+    """
+    patch(monkeypatch, edit_scan, THREADS=4)
+    shape = edit_scan.EditShape(3, 8, 0, 0, 4, 4, 2, 1)
+    units = [[edit_scan._share_of(shape, unit, thread) for thread in range(4)] for unit in range(3)]
+    assert [[search for search, _, _ in unit] for unit in units] == [[0] * 4, [0] * 4, [1] * 4]
+    assert [share for _, share, _ in units[0] + units[1]] == list(range(8))
+    assert units[2][0] == (1, 0, 6)
+
+
+@pytest.mark.parametrize(
+    ("backward", "rows"),
+    [(False, [[0, 6], [4, 10], [6, 12]]), (True, [[6, 0], [10, 4], [12, 6]])],
+)
+def test_rows_that_threads_read(backward, rows, monkeypatch):
+    """A lane of 10 rows with a halo of 3, in stretches of 4, with a warm-up of 3.
+
+    rows                   0  1  2  3  4  5  6  7  8  9 │10 11 12
+    upwards    stretch 0   w  w  w  ─  ─  ─  ─
+               stretch 1               w  w  w  ─  ─  ─  ─
+               stretch 2                     w  w  w  ─  ─  ─  ─
+    downwards  stretch 0   ─  ─  ─  ─  w  w  w
+    """
+    shape = edit_scan.EditShape(1, 10, 13, 3, 4, 4, 1, 3)
+    searches = np.array([[0, 2, backward, 3, 1]], np.int32)
+    tasks = [edit_scan._task(shape, searches, 0, thread) for thread in range(3)]
+    assert [[task.at, task.at + task.step * (task.columns - 1)] for task in tasks] == rows
+    assert all(task.ends.owned for task in tasks)
+    assert not edit_scan._task(shape, searches, 0, 3).ends.owned
+
+
+def test_rows_at_which_a_lane_is_looked_for():
+    """Of a strip of 16 rows, when a lane is alive at the row of its bound.
+
+    trial          0     1     2     3     4
+    rows further  last   8     4     2     1
+    """
+    trials = (16 - 1).bit_length() + 1
+    further = [primer_kernels._rows_further(trial, trials) for trial in range(trials)]
+    assert further == [0, 8, 4, 2, 1]
+
+
+def test_borders_change_places_from_strip_to_strip(monkeypatch):
+    """Of a thread with two borders of 20 words, at 0 and 20.
+
+    strip    0    1    2
+    above    –    0   20      −1: none
+    below    0   20    –
+    """
+    shape = primer_kernels.PrimerShape(1, 8, 2, 1, 3, 0)
+    tile = SimpleNamespace(width=1, word=0)
+    here = SimpleNamespace(blockIdx=SimpleNamespace(x=0))
+    monkeypatch.setattr(primer_kernels, "cuda", here)
+    found = [primer_kernels._borders_of.fn(None, shape, 0, tile, strip) for strip in range(3)]
+    assert [each[1:] for each in found] == [(-1, 0), (0, 20), (20, -1)]
 
 
 def test_parts_of_a_target_on_several_gpus(monkeypatch):

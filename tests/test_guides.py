@@ -2,13 +2,16 @@
 
 import random
 from collections import Counter
+from types import SimpleNamespace
 
+import naive
 import naive_scores
 import numpy as np
 import pytest
 from support.commands import fasta, random_letters
 
 import kmatch
+from kmatch.apps.guides import GuideOptions, best_first, distinct_guides, find_guides
 from kmatch.errors import InputError
 
 pytestmark = pytest.mark.filterwarnings("ignore:pattern")
@@ -71,3 +74,92 @@ def test_specificity_is_that_of_all_sites(files, bulges):
         scores.remove(max(scores[i] for i in np.flatnonzero(mine.distance == 0)))
         assert specificity == pytest.approx(1 / (1 + sum(scores)))
         assert exact == (mine.distance == 0).sum()
+
+
+def drawn_guides(table):
+    """Guides as best_first sees them: rows of specificity and counts, `-` where it is undefined."""
+    rows = [line.split() for line in table.strip().splitlines()]
+    specificity = [float("nan") if row[0] == "-" else float(row[0]) for row in rows]
+    counts = [[int(cell) for cell in row[1:]] for row in rows]
+    return SimpleNamespace(specificity=np.array(specificity), counts=np.array(counts))
+
+
+def test_the_best_guide_is_the_first():
+    """By specificity, and then by the sites without differences, with one, and so on."""
+    guides = drawn_guides("""
+        0.5   2  0  0
+        -     1  0  0
+        0.5   1  3  0
+        0.5   1  2  9
+        0.9   7  7  7
+        0.5   1  2  9
+        0.5   1  2  8
+        -     1  0  1
+        0.0   1  0  0
+    """)
+    assert best_first(guides).tolist() == [4, 6, 3, 5, 2, 0, 8, 1, 7]
+
+
+def test_the_best_of_guides_without_a_specificity():
+    """The guides of another nuclease go by their sites, and as in the target where these are as
+    many."""
+    parts = ["TTAGACGTCATG", "TTAGCCATTGAC", "TTAGAGTTCCAA", "TTAGTCGGATCA", "TTAGCGGTACTT"]
+    target = "CC".join(parts)
+    near = ["TTAGACGTCATC", "TTAGACGTCATC", "TTAGCCATTGAG"]  # the last letter differs
+    again = parts[2]
+    genome = kmatch.Genome.from_records([("r", "CC".join([target, *near, again]))])
+    how = {"pam": "TTAG", "pam_side": "5p", "length": 8, "device": "cpu"}
+    given = kmatch.Genome.from_records([("t", target)])
+    every = kmatch.guides(given, genome, 1, **how)
+    counts = dict(zip(every.guide.tolist(), zip(every.d0, every.d1, strict=True), strict=True))
+    guides = [part[4:] for part in parts]
+    assert [counts[guide] for guide in guides] == [(1, 2), (1, 1), (2, 0), (1, 0), (1, 0)]
+    best = kmatch.guides(given, genome, 1, best=4, **how)
+    assert np.isnan(best.specificity).all()
+    assert best.guide.tolist() == [guides[number] for number in (3, 4, 1, 0)]
+
+
+def test_guides_that_are_twice_in_the_target_are_searched_once():
+    guide = "ACGTTGCA"
+    target = kmatch.Genome.from_records([("r", f"{guide}TGG{guide}AGG")])
+    found = find_guides(target, GuideOptions(1, length=8))
+    panel, rows = distinct_guides(found)
+    assert panel.sequences[rows[0]] == guide and rows[0] == rows[1]
+    assert len(panel) == len(set(panel.sequences))
+
+
+def test_a_guide_and_its_pam():
+    for text, side, pam in (
+        # guide    PAM
+        ("ACGTTACA" "TGG", "3p", "NGG"),
+        ("TTC" "ACGTTACA", "5p", "TTV"),
+    ):  # fmt: skip
+        target = kmatch.Genome.from_records([("r", text)])
+        found = kmatch.guides(target, target, 0, length=8, pam=pam, pam_side=side, device="cpu")
+        expected = ("ACGTTACA", text.replace("ACGTTACA", ""))
+        assert (found.guide.tolist(), found.pam.tolist()) == ([expected[0]], [expected[1]])
+
+
+def test_cas9_cuts_a_circle_behind_one_of_its_positions():
+    """Wherever the circle is opened the cut is behind one of the positions 1 … n, never at 0.
+
+    guide of 20 letters    PAM
+    ACGTTGCATTACGATTCAGA   TGG
+                     |
+                     cut, 17 letters behind the start
+    """
+    guide, rest = "ACGTTGCATTACGATTCAGA", "TATATATCATT"
+    circle = guide + "TGG" + rest
+    n = len(circle)
+    turns = [circle[first:] + circle[:first] for first in range(n)]
+    plus = [(f"r{first}", turn) for first, turn in enumerate(turns)]
+    minus = [(name, naive.reverse_complement(turn)) for name, turn in plus]
+    for strand, records in (("+", plus), ("-", minus)):
+        genome = kmatch.Genome.from_records(records)
+        hits = kmatch.multi(genome, [guide], 0, pam="NGG", circular=True, device="cpu")
+        assert hits.strand.tolist() == [strand] * n
+        before = [(17 - first) % n for first in range(n)]  # letters before the cut on +
+        if strand == "-":
+            before = [(n - letters) % n for letters in before]
+        assert hits.cut.tolist() == [letters or n for letters in before]
+        assert n in hits.cut.tolist() and 1 in hits.cut.tolist()

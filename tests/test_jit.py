@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from graphlib import TopologicalSorter
 from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
@@ -18,13 +19,15 @@ import numpy as np
 import pytest
 from support.commands import process, unprivileged
 from support.package_copy import copy_package, end, run, start
+from test_imports import imports
 
 from kmatch import ahead
 from kmatch.arrays import Bytes, Longs
 from kmatch.engine.cuda import driver
 from kmatch.errors import DeviceError, KmatchError, KmatchWarning
 from kmatch.jit import entries, folders, kernels
-from kmatch.jit.entries import Entry, Unfit, spell
+from kmatch.jit.arguments import ArrayOf, NumberOf, TupleOf, Unfit, described, lay_out, lay_out_all
+from kmatch.jit.entries import Entry, hosted
 from kmatch.jit.folders import CHECK, PACKAGE
 
 COMPILED = "['work']"
@@ -216,12 +219,32 @@ def test_arguments_are_told_apart():
         *(1, True, np.uint64(2**63), np.int32(-1), (1, 2), (1, (2, True)), numbers),
         *(numbers.astype(np.uint8), numbers.reshape(2, 2), np.zeros(2, [("a", int)])),
     ):
-        seen.append((spell(value, words, kinds := []), *kinds))
-    assert len(set(seen)) == len({str(each) for each in seen}) == len(seen)
+        seen.append(lay_out(value, words))
+    assert len(set(seen)) == len({described(each) for each in seen}) == len(seen)
     assert words[:4] == [1, 1, -(2**63), -1]
     for value in (numbers[::2], numbers.reshape(2, 2).T, 0.5, None, "text"):
         with pytest.raises(Unfit):
-            spell(value, [], [])
+            lay_out(value, [])
+
+
+def test_compiling_has_no_circle():
+    """Imports inside of functions count: entries → kernels → objects, arguments, folders."""
+    inside = imports(anywhere=True)
+    jit = {module: set(others) for module, others in inside.items() if module[1:2] == ("jit",)}
+    order = list(TopologicalSorter(jit).static_order())  # CycleError names a circle
+    assert order.index(("kmatch", "jit", "entries")) > order.index(("kmatch", "jit", "kernels"))
+
+
+def test_words_of_arguments():
+    """All in a row, those of an array with its address, shape and strides in bytes.
+
+    (7, [[0, 0, 0],    word    0 │ 1 2 3 4 5       6 7 8 9
+         [0, 0, 0]])           7 │ 0 0 6 1 ADDRESS 2 3 3 1
+    """
+    numbers, words = np.zeros((2, 3), np.uint8), []
+    kind = lay_out((7, numbers), words)
+    assert kind == TupleOf(tuple, (NumberOf(int), ArrayOf(np.dtype(np.uint8), 2)))
+    assert words == [7, 0, 0, 6, 1, numbers.ctypes.data, 2, 3, 3, 1]
 
 
 @pytest.mark.parametrize("case", ["new", "strided", "NUMBA_BOUNDSCHECK", "damaged"])
@@ -271,12 +294,10 @@ def test_errors_of_kernels_are_told():
     def fail(count):
         return len(np.empty(count, np.uint8))
 
-    failing = kernels.hosted(fail)
-    content = kernels.compile_object(
-        failing.kernel, "items(tuple, number(kind()))", [int], "kmatch_fail"
-    )
+    failing = hosted(kernels.kernel(fail))
+    content = kernels.compile_object(failing.kernel, lay_out_all((7,), []), "kmatch_fail")
     loaded = entries.load(content, "kmatch_fail")
-    failing.open = lambda spelled, kinds: loaded
+    failing.open = lambda kinds: loaded
     assert failing(7) == 7
     with pytest.raises(MemoryError, match="the kernel fail got no memory"):
         failing(1 << 60)

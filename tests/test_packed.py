@@ -21,6 +21,7 @@ from kmatch.packed import writer
 from kmatch.packed.reader import PackedFile
 from kmatch.packed.writer import HEADER, MAGIC, SPARE, TAIL, VERSION, WORDS, write_packed
 from kmatch.search import chunks
+from kmatch.sequences.chunks import ChunkPlan
 from kmatch.sequences.records import RecordNames, stretch_of
 
 TINY = {"length": 100, "halo": 128}
@@ -68,6 +69,52 @@ def test_parts_of_a_record():
     for part in (slice(0, 0), slice(5, 5), slice(90, 210), slice(-7, None), slice(3, 900, 7)):
         assert np.array_equal(letters[part], whole[part])
     assert np.array_equal(np.asarray(letters), whole)
+
+
+FIVE = [("a", "AAA"), ("b", "CCCC"), ("c", "G"), ("d", "TTTTT"), ("e", "AC")]
+
+
+@pytest.mark.parametrize(
+    ("stretch", "most", "expected"),
+    [
+        (1_000, 9, ["abc", "d", "e"]),
+        (25, 9, ["ab", "c", "d", "e"]),
+        (1_000, 2, ["ab", "c", "d", "e"]),
+    ],
+)
+def test_short_records_come_together(monkeypatch, stretch, most, expected):
+    """
+    record     a         b          c       d (long)      e
+    position   80-83     99-103     119     136-141       157-159
+    """
+    file = packed(FIVE, length=100, halo=64).file
+    assert file.begins.tolist() == [80, 99, 119, 136, 157]
+    for name, value in (("SHORT", 4), ("STRETCH", stretch), ("MOST", most)):
+        monkeypatch.setattr(f"kmatch.packed.reader.{name}", value)
+    stretches = list(file.stretches())
+    assert ["".join(each.names) for each in stretches] == expected
+    read = {r.name: r.letters[:].tobytes().decode() for each in stretches for r in each.each()}
+    assert read == dict(FIVE)
+    assert ["".join(each.names) for each in file.stretches(None, 1, 2)] == ["b"]
+
+
+@pytest.mark.parametrize("length", [7, 20, 40])
+def test_what_a_chunk_shows(length):
+    """
+    chunk            base |==== length ====|~~ halo ~~| end
+    records      |--a--|    |-b-|        |--c--|   |--d--|  |--e--|
+    shown            a        b             c         d
+    """
+    file = packed(FIVE, length=length, halo=64).file
+    places = list(zip("abcde", file.begins, file.begins + file.sizes, strict=True))
+    for number in range(len(file.chunks)):
+        base = number * length
+        behind = [each for each in places if each[2] >= base] or places[-1:]
+        inside = [each for each in behind if each[1] < base + length + 64]
+        shown = [name for name, _, _ in inside or behind[:1]]
+        first, names, begins, _ = file.spans(number)
+        assert list(names) == shown and first == "abcde".index(shown[0])
+        assert (begins + base).tolist() == [begin for name, begin, _ in places if name in shown]
 
 
 def unused(*_):
@@ -141,10 +188,12 @@ def test_coordinates_beyond_four_billion(tmp_path):
     CpuEngine().pack(letters, text_of(planes, WORDS, rows, halo))
     nothing = np.zeros(4 * ((1 << 16) + halo) * WORDS, np.uint64)
     at, place = len(HEADER) + nothing.nbytes, empty * owned
-    chunks = empty * [(len(HEADER), owned, 1 << 16, crc32(nothing))]
-    chunks.append((at, len(last), rows, crc32(planes)))
-    places = array("q", [halo, place + len(last) - halo])
-    index = writer._index((WORDS, owned, halo, halo), chunks, RecordNames.of(["long"]), places)
+    tables = writer._Tables()
+    tables.chunks = empty * [(len(HEADER), owned, 1 << 16, crc32(nothing))]
+    tables.chunks.append((at, len(last), rows, crc32(planes)))
+    tables.names = [RecordNames.of(["long"])]
+    tables.places = array("q", [halo, place + len(last) - halo])
+    index = tables.index(WORDS, ChunkPlan(owned, halo, halo, halo))
     tail = TAIL.pack(at + planes.nbytes, crc32(index), VERSION, MAGIC)
     whole = b"".join((HEADER, nothing.tobytes(), planes.tobytes(), index, tail))
     (tmp_path / "genome").write_bytes(whole)

@@ -1,15 +1,22 @@
 """Products of pairs of primers, held against every two sites of an oracle."""
 
+import re
+from dataclasses import replace
+from types import SimpleNamespace
 from unittest import mock
 
 import naive
+import numpy as np
 from support.commands import random_letters
 from support.devices import joined
 from support.searches import batches, products
 from support.searches import product_rows as rows
 
 import kmatch
-from kmatch.apps import pcr as joins
+from kmatch.apps import joins
+from kmatch.apps.pcr import PcrOptions, products_of
+from kmatch.results.batches import HitBatch, Origin
+from kmatch.results.batches import joined as batches_joined
 from kmatch.sequences.primer_pairs import load_pairs, role_of
 
 FORWARD, REVERSE = "ACGTTGCAGT", "GGATTACCAG"
@@ -55,3 +62,210 @@ def test_names_tell_pairs():
         **dict.fromkeys(("x_F_2", "_F", "LEFT", "x_FORWARD")),
     }.items():
         assert role_of(name) == role
+
+
+# Drawings: a row of oligos each, a column a letter of the genome. `==>` is a site on `+`, `<==` one
+# on `-`, and `x` in a site a difference. Products are rows of the sign of their strand, with `P`
+# where their probe is.
+
+
+def drawn_sites(rows, circle=None):
+    """The sites in a drawing, an oligo a row; circle: letters of the genome, if it is a circle."""
+    places = [
+        (match.start(), match.end(), oligo, match[0].count("x"), match[0].startswith("<"))
+        for oligo, row in enumerate(rows)
+        for match in re.finditer("[<=x>]+", row)
+    ]
+    start, end, oligo, distance, minus = (np.array(column) for column in zip(*places, strict=True))
+    return HitBatch(
+        record=np.zeros(len(places), np.int64),
+        start=start,
+        end=end,
+        names={0: "r"},
+        pattern=oligo.astype(np.int32),
+        distance=distance.astype(np.int32),
+        minus=minus.astype(np.uint8),
+        origin=Origin(circles={0: circle} if circle else None),
+    ).in_order()
+
+
+def drawn_batches(*rows, product=(1, 99), given="FR", circle=None, **options):
+    """The ProductBatches of a drawing; given: the roles of its oligos in the pair, a row each."""
+    sides = ["A" * given.count("F"), "C" * given.count("R"), "G" * given.count("P")]
+    pairs = load_pairs({"pair": tuple(list(side) for side in sides if side)})
+    sites = drawn_sites(rows, circle)
+    genomes = SimpleNamespace(circular=circle)
+    return list(products_of([sites], genomes, pairs, PcrOptions(product, **options)))
+
+
+def drawn(*rows, **options):
+    """The products of a drawing, as a drawing."""
+    lines = []
+    for batch in drawn_batches(*rows, **options):
+        for row in range(len(batch)):
+            start, end = int(batch.start[row]), int(batch.end[row])
+            line = [" "] * start + ["+-"[batch.minus[row]]] * (end - start)
+            if batch.probe is not None:
+                probe = slice(int(batch.probe.start[row]), int(batch.probe.end[row]))
+                line[probe] = "P" * (probe.stop - probe.start)
+            lines.append("".join(line).ljust(len(rows[0])))
+    return lines
+
+
+def test_sites_that_face_each_other_are_joined():
+    """Those of a pair's forward primer and of its reverse one, whichever is on `+`."""
+    assert drawn(
+        "   ==>      ==>     <==          ",
+        "        <==     ==>       <==    ",
+    ) == [
+        "   ++++++++                      ",
+        "   ++++++++++++++++++++++++++    ",
+        "            +++++++++++++++++    ",
+        "                -------          ",
+    ]
+
+
+def test_the_limits_of_a_product_are_within():
+    rows = ("==>                   ", "     <== <== <== <==  ")  # of 8, 12, 16 and 20 letters
+    for product, sizes in (
+        ((12, 16), [12, 16]),
+        ((13, 19), [16]),
+        ((9, 11), []),
+        ((20, 99), [20]),
+        ((0, 8), [8]),
+    ):
+        assert [line.count("+") for line in drawn(*rows, product=product)] == sizes
+
+
+def test_sites_may_overlap_but_not_pass_each_other():
+    assert drawn(
+        "  =====>          ",
+        "     <====        ",
+    ) == [
+        "  ++++++++        ",
+    ]
+    assert not drawn(
+        "  =====>          ",
+        " <====            ",
+    )
+
+
+def test_alternates_of_a_primer_are_no_partners():
+    """`any` joins them, and the one that was given first is the forward primer."""
+    rows = (
+        "  <==    ==>      ",
+        "  ==>       <==   ",
+        "                  ",
+    )
+    assert not drawn(*rows, given="FFR")
+    assert drawn(*rows, given="FFR", pairs="any") == [
+        "  ---             ",
+        "  +++++++++++++   ",
+        "         ++++++   ",
+    ]
+
+
+def test_the_closest_probe_counts_and_of_equal_ones_the_first():
+    assert drawn(
+        "==>                         ",
+        "                         <==",
+        "    =x>  ===>   <===   x==> ",
+        given="FRP",
+    ) == [
+        "+++++++++PPPP+++++++++++++++",
+    ]
+
+
+def test_a_probe_lies_inside():
+    """One that begins before the product or ends behind it is none, and then there is none."""
+    assert not drawn(
+        "   ==>         <==          ",
+        "           <==       ==>    ",
+        "  ===>    <====     ===>    ",
+        given="FRP",
+        product=(1, 12),
+    )
+    assert drawn(
+        "   ==>                      ",
+        "           <==              ",
+        "  ===>    <===              ",
+        given="FRP",
+    ) == [
+        "   +++++++PPPP              ",
+    ]
+
+
+def test_a_product_over_the_origin_of_a_circle():
+    """Its reverse site and its probe stand a turn later, and are told in the letters of the record:
+
+    0                       24                      48
+    |---(=)--<==---------==>|---(=)--<==------------|
+                         +++++++++PPP++++++
+    """
+    rows = (
+        "                     ==>",
+        "         <==            ",
+        "    ==>                 ",
+    )
+    (batch,) = drawn_batches(*rows, given="FRP", circle=24)
+    assert (batch.start.tolist(), batch.end.tolist()) == ([21], [36])
+    places = [(each.start[0], each.end[0]) for each in (batch.forward, batch.probe, batch.reverse)]
+    assert places == [(21, 24), (4, 7), (9, 12)]
+    assert not drawn_batches(*rows, given="FRP")
+    assert drawn_batches(*rows, given="FRP", circle=24, product=(1, 15))
+    assert not drawn_batches(*rows, given="FRP", circle=24, product=(1, 14))
+
+
+def test_no_product_goes_round_a_circle_twice():
+    """It has no more letters than the circle, which are 12:
+
+    0           12          24
+    |    ==>    |    ==>    |
+    | <==       | <==                 12 letters from the start of ==> to the end of <==
+    |  <==      |  <==                13
+    """
+    assert len(drawn_batches("    ==>     ", " <==        ", circle=12)) == 1
+    assert len(drawn_batches("    ==>     ", "  <==       ", circle=12)) == 0
+
+
+def test_parts_are_cut_between_two_starts():
+    starts, counts = np.array([3, 3, 5, 8, 8, 9]), np.array([2, 1, 4, 0, 1, 1])
+    with mock.patch.object(joins, "PRODUCTS", 3):
+        parts = [(part.start, part.stop) for part in joins._parts(starts, counts)]
+    assert parts == [(0, 2), (2, 3), (3, 6)]
+
+
+def test_records_lie_apart_on_one_line():
+    """
+    record 0        record 1
+    |--==>-|·······||==>--<==|        longest product: 7
+    0      5        12
+    """
+    first = drawn_sites(["  ==>"])
+    second = drawn_sites(["==>   <=="])
+    second = replace(second, record=second.record + 1, names={1: "s"})
+    sites = joins.on_one_line(batches_joined([first, second]), 7)
+    assert sites.start.tolist() == [2, 12, 18] and sites.end.tolist() == [5, 15, 21]
+
+
+def test_groups_lie_apart_on_one_line():
+    """
+    group 0      group 1
+    s  s    s    |  s  s
+    """
+    hits = drawn_sites(["==>  ==>     ==>", "  ==>  ==>      "])
+    sites = joins.on_one_line(hits, 5)
+    groups = np.array([0, 1])
+    grouped = joins.grouped_sites(sites, np.arange(5), groups, 5)
+    assert hits.pattern[grouped.rows].tolist() == [0, 0, 0, 1, 1]
+    assert hits.start[grouped.rows].tolist() == [0, 5, 13, 2, 7]
+    ranges = grouped.between(np.array([0, 0, 1, -1]), np.full(4, 2), np.array([14, 13, 3, 16]))
+    assert ranges.counts.tolist() == [2, 1, 1, 0]
+    which, place = ranges.pairs()
+    starts = hits.start[grouped.rows[place]]
+    assert list(zip(which.tolist(), starts.tolist(), strict=True)) == [
+        (0, 5),
+        (0, 13),
+        (1, 5),
+        (2, 2),
+    ]

@@ -19,6 +19,7 @@ from kmatch import pictures
 pytest.importorskip("matplotlib", reason="Matplotlib is not installed: pip install matplotlib")
 
 from kmatch.pictures import label
+from kmatch.pictures.hits import _by_bulges, _marks_of, classes_of
 from kmatch.pictures.tables import KINDS, Table, Words, read_table, table_of
 
 GOLDEN = Path(__file__).parent / "golden" / "pictures.json"
@@ -97,6 +98,63 @@ def table(rows, lengths, patterns=("p",), names=None, noun="hit", **more):
     columns |= {"pattern": Words([*patterns], pattern), "strand": Words(["+", "-"], minus)}
     kind = next(kind for kind in KINDS if kind.noun == noun)
     return Table(kind, columns | more, dict(zip(names, lengths, strict=True)))
+
+
+def test_places_are_those_of_the_records_with_the_most_rows():
+    """
+    a  |  [hit]    [hit]  [hit]     |  length 31
+    b  |     [hit]                     length 9
+    c  |[hit]      [hit]               length 15
+    """
+    hits = [("a", 2), ("b", 5), ("c", 0), ("a", 11), ("c", 11), ("a", 18)]
+    rows = [("abc".index(name), start, start + 4, 0, 0, start == 11) for name, start in hits]
+    drawn = table(rows, [31, 0, 0], names=["a", "b", "c"])
+    places = drawn.places(2)
+    assert places.names == ["a", "c"] and places.others == 1
+    assert places.lengths.tolist() == [31, 15]
+    assert places.rows.tolist() == [0, 2, 3, 4, 5]
+    assert places.record.tolist() == [0, 1, 0, 1, 0]
+    assert places.start.tolist() == [2, 0, 11, 11, 18]
+    assert places.minus.tolist() == [False, False, True, True, False]
+    assert drawn.places(3).lengths.tolist() == [31, 9, 15] and not drawn.places(3).others
+    genomes = Words(["all/x/1.fa", "all/2.fa"], np.array([0, 0, 0, 1, 1, 1]))
+    several = table(rows, [31, 0, 0], names=["a", "b", "c"], genome=genomes)
+    assert several.places(9).names == ["x/1.fa a", "x/1.fa b", "x/1.fa c", "2.fa a", "2.fa c"]
+
+
+def test_hits_of_one_place_are_one_rectangle():
+    """
+    columns of 10   0    1    2    3
+    hits            [===]    [=======]
+                         [===]
+                           [==]
+    """
+    starts_and_ends = [(0, 10), (20, 40), (10, 20), (14, 20)]
+    rows = [(0, start, end, 0, 0, 0) for start, end in starts_and_ends]
+    places = table(rows, [40]).places(1)
+    marks = _marks_of(places, np.zeros(4, np.int64), 1, 10.0)
+    found = zip(marks.left.tolist(), marks.right.tolist(), marks.hits.tolist(), strict=True)
+    assert list(found) == [(0, 1, 1), (1, 2, 2), (2, 4, 1)]
+
+
+@pytest.mark.parametrize(
+    ("distances", "names", "expected"),
+    [
+        ([2, 0, 3], ["0", "1", "2", "3"], [2, 0, 3]),
+        ([20, 22], ["20", "21", "22"], [0, 2]),
+        ([0, 9, 10], ["0–1", "2–3", "4–5", "6–7", "8–9", "10"], [0, 4, 5]),
+    ],
+)
+def test_classes_of_distances(distances, names, expected):
+    group, classes = classes_of(np.array(distances))
+    assert (group.tolist(), classes) == (expected, names)
+
+
+def test_bulges_by_name():
+    cells = _by_bulges(Words.of(["4=1X", "2=2D1=1X", "1=1I1D1=", "2D1=1X1="]))
+    assert list(cells.rows) == ["no bulge", "1 DNA + 1 RNA", "2 DNA"]
+    assert cells.values.filled(0).tolist() == [[0, 1], [1, 0], [0, 2]]
+    assert _by_bulges(Words.of(["4=1X", "5="])) is None
 
 
 def many(count, records=3, names=None):

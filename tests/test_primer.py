@@ -13,8 +13,10 @@ from support.searches import primer, settings
 from support.searches import primer_rows as rows
 
 import kmatch
+from kmatch.apps import primer as primers
 from kmatch.engine.cpu.primer import extend_primers
 from kmatch.engine.types import Starts
+from kmatch.search.query import Run
 from kmatch.sequences.alphabet import encode_text
 
 
@@ -110,6 +112,83 @@ def test_only_what_is_alike_goes_deeper():
     bounds, limits, more = worked([text], [other[:20_000] + copy + other[32_000:]], 20)
     assert np.median(bounds - 20) > 100 and (bounds <= limits).any()
     assert more < 2.5 * cells
+
+
+# Steps of the search.
+
+
+def columns_drawn(columns):
+    """Columns as words, a letter each, and `|` before each record."""
+    return "".join("ACGTN|"[code] for code in columns.tolist())
+
+
+def test_columns_of_records_and_of_their_reverse_complements():
+    """
+    records                |ACGN |TTA
+    reverse complements    |TAA |NCGT
+    """
+    letters = np.frombuffer(b"ACGNTTA", np.uint8)
+    columns = primers._columns(letters, np.array([4, 0, 3]))
+    assert columns_drawn(columns) == "|ACGN|TTA"
+    assert columns_drawn(primers._reversed(columns)) == "|TAA|NCGT"
+
+
+def test_a_background_comes_in_parts_of_whole_records():
+    """Of three letters or a little more, each strand of a record by itself where it has as many."""
+    genome = kmatch.Genome.from_records(named("ACCC", "", "AG", "T", "GG"))
+    with settings({"part": 3}):
+        parts = list(primers.background_parts(genome, (0, 1)))
+    assert "".join(columns_drawn(part.columns) for part in parts).count("|") == 8
+    assert [columns_drawn(part.columns) for part in parts][:2] == ["|ACCC", "|GGGT"]
+    assert all(len(part.columns) >= 3 for part in parts[:-1])
+
+
+def test_strands_of_a_record_share_the_bytes_read(tmp_path):
+    path = tmp_path / "b.fa"
+    path.write_text(f">b\n{random_letters(4_000)}\n")
+    with settings({"part": 1_000}):
+        parts = list(primers.background_parts(kmatch.Genome(path, keep=False), (0, 1)))
+    size = path.stat().st_size
+    assert [(part.read, part.size) for part in parts] == [(size // 2, size), (size, size)]
+
+
+def test_regions_are_runs_of_first_positions():
+    """
+    position         0 1 2 3 4 5 6 7 8 9
+    first on +           > > >       > >
+    first on -             < < <
+    """
+    plus, minus = [2, 3, 4, 8, 9], [3, 4, 5]
+    start = np.array([*plus, *(position - 2 for position in minus)])
+    end = np.array([*(position + 4 for position in plus), *(position + 1 for position in minus)])
+    strand = np.repeat(np.array([0, 1], np.uint8), [len(plus), len(minus)])
+    found = primers._regions(primers.FoundPrimers(start, end, strand))
+    assert found.tolist() == [[2, 5, 0], [3, 6, 1], [8, 10, 0]]
+
+
+def test_primers_of_the_other_strand_are_turned():
+    """
+    of the reverse complement    ---=====>-------   ==>-------------
+    of the record                -------<=====---   -------------<==
+    """
+    start, end = np.array([0, 3]), np.array([3, 9])
+    turned = primers.FoundPrimers(start, end, np.zeros(2, np.uint8)).turned(16)
+    assert turned.start.tolist() == [7, 13] and turned.end.tolist() == [13, 16]
+    assert turned.minus.tolist() == [1, 1]
+
+
+def test_starts_of_both_strands():
+    """
+    codes     A C G | T T | A A | C G T
+    limits    3 2 1   2 1   2 1   3 2 1        letters up to the end of the record
+    """
+    target = kmatch.Genome.from_records(named("ACG", "TT"))
+    options = primers.PrimerOptions(both_strands=True)
+    starts = primers.PrimerSearch(target, target, 2, options, Run("cpu"))._starts
+    assert starts.masks.tolist() == [1, 2, 4, 8, 8, 1, 1, 2, 4, 8]
+    assert starts.begins.tolist() == [0, 3, 5, 7, 10]
+    assert starts.limits.tolist() == [3, 2, 1, 2, 1, 2, 1, 3, 2, 1]
+    assert starts.bounds.tolist() == [2] * 10
 
 
 # What primers are told with.

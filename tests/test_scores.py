@@ -1,25 +1,35 @@
 """Scores of sites and specificities of guides, against all alignments and published values."""
 
 import random
+from typing import get_args
 
 import naive_scores
 import numpy as np
 import pytest
 
 import kmatch
-from kmatch.results.scores import Scorer, Specificity, cfd_weights
-from kmatch.search.rules import Bounds, is_cas9, load_pams
+from kmatch.cli import options
+from kmatch.errors import InputError
+from kmatch.results.cas9 import guide_letters, is_cas9
+from kmatch.results.cfd import cfd_weights
+from kmatch.results.mit import LOWERING
+from kmatch.results.scores import SCORES, Score, Scorer
+from kmatch.search.rules import Bounds
 
 FREE = Bounds(20, 20, 20)
 
 
-def scored(guide: str, target: str, pam: str, k: int = 5, search=kmatch.edit) -> tuple:
-    """The hit of a guide in a record that holds one site: its batch, and its scorer."""
+def found(guide: str, target: str, pam: str, k: int = 5, search=kmatch.edit):
+    """The batch of the hit of a guide in a record that holds one site."""
     genome = kmatch.Genome.from_records([("r", "N" * 30 + target + pam + "N" * 30)])
     hits = search(genome, [guide], k=k, strand="+", pam="N" + pam[1:], device="cpu")
     hits = hits[hits.distance == hits.distance.min()]
     assert len(hits.match)  # from here on batches are aligned
-    return hits, Scorer([guide], FREE)
+    return hits.batches[0]
+
+
+def score(name: str, guide: str, batch, most=FREE):
+    return SCORES[name].of_hits(batch, guide_letters([guide]), most)
 
 
 @pytest.mark.parametrize(
@@ -42,8 +52,8 @@ def scored(guide: str, target: str, pam: str, k: int = 5, search=kmatch.edit) ->
 def test_published_cfd(guide, target, pam, expected):
     """Values of supplementary table 20 and of two calculators; bulges of the text count the
     guide's letters before them."""
-    hits, scorer = scored(guide, target, pam)
-    assert scorer.cfd(hits.batches[0]) == pytest.approx([expected], abs=1e-9)
+    batch = found(guide, target, pam)
+    assert score("cfd", guide, batch) == pytest.approx([expected], abs=1e-9)
 
 
 def near(guide: str, rng: random.Random) -> str:
@@ -75,9 +85,8 @@ def test_cfd_is_the_greatest_of_all_alignments():
 def test_bounds_leave_alignments_out():
     """Two mismatches, not an insertion and a deletion, where bulges are not allowed."""
     guide, target = "CCCACCCCCCCCCCCCCCCC", "CCCCACCCCCCCCCCCCCCC"
-    hits, scorer = scored(guide, target, "TGG", k=2, search=kmatch.multi)
-    batch = hits.batches[0]
-    free, bound = scorer.cfd(batch), Scorer([guide], Bounds(2, 0, 0)).cfd(batch)
+    batch = found(guide, target, "TGG", k=2, search=kmatch.multi)
+    free, bound = (score("cfd", guide, batch, most) for most in (FREE, Bounds(2, 0, 0)))
     for got, bulges in ((free, True), (bound, False)):
         want = naive_scores.cfd(guide, target, "TGG", 2, bulges)
         assert got == pytest.approx([want])
@@ -93,16 +102,39 @@ def test_bounds_leave_alignments_out():
     ],
 )
 def test_what_has_no_score(guide, target):
-    hits, scorer = scored(guide, target, "AGG", k=2)
-    assert np.isnan(scorer.cfd(hits.batches[0])).all()
-    assert np.isnan(scorer.mit(hits.batches[0])).all()
+    batch = found(guide, target, "AGG", k=2)
+    for name in SCORES:
+        assert np.isnan(score(name, guide, batch)).all()
 
 
 def test_pams_of_cas9():
     pams = ("NGG", "nag", "NRG", "TTTV", "GG", "NNGRRT", "AGG")
-    scored = [pam.sequence for pam in load_pams(pams, "3p") if is_cas9(pam)]
-    assert scored == ["NGG", "nag", "NRG"]
-    assert not any(map(is_cas9, load_pams("NGG", "5p")))
+    for each in SCORES.values():
+        assert [pam for pam in pams if each.suits_pams([pam], False)] == ["NGG", "nag", "NRG"]
+        assert not each.suits_pams(["NGG"], True)
+        assert each.suits(20, ["NGG", "NAG"], False) and not each.suits(19, ["NGG"], False)
+    for pams, leads in ((["NGG", "TTTV"], False), (["NGG"], True), ([], False)):
+        with pytest.raises(InputError, match="scores are for Cas9"):
+            Scorer(["cfd"], ["ACGT" * 5], pams, leads, FREE)
+
+
+def test_every_score_is_offered():
+    """By the command line and to type checkers, which cannot ask for the registry."""
+    assert tuple(SCORES) == options.SCORE.type.choices == get_args(kmatch.api.Score)
+    assert all(name == each.name for name, each in SCORES.items())
+
+
+def test_mit_by_hand():
+    """
+    guide      A C G T T A G C C A T G C A T G C A T G
+    site       A C G A T A G C C A T G C T T G C A T C
+    differs          4                   14          20     d = (20 - 4) / 2 = 8
+    """
+    guide, site = "ACGTTAGCCATGCATGCATG", "ACGATAGCCATGCTTGCATC"
+    factors = 1 - LOWERING[[3, 13, 19]]
+    expected = 100 * factors.prod() / ((19 - 8) / 19 * 4 + 1) / 3**2
+    batch = found(guide, site, "TGG", search=kmatch.multi)
+    assert score("mit", guide, batch) == pytest.approx([expected])
 
 
 def test_specificity_leaves_one_perfect_hit_out():
@@ -111,17 +143,18 @@ def test_specificity_leaves_one_perfect_hit_out():
     genome = kmatch.Genome.from_records([("r", "N".join(site + "AGG" for site in sites))])
     hits = kmatch.multi(genome, guides[:2], k=3, strand="+", pam="NGG", device="cpu")
     assert len(hits.match)
-    scorer = Scorer(guides, Bounds(3, 0, 0))
+    scorer = Scorer(list(SCORES), guides, ["NGG"], False, Bounds(3, 0, 0))
+    specificities = scorer.specificities()
+    for batch in scorer.scored(hits.batches):
+        for each in specificities.values():
+            each.add(batch)
     for kind, whole, oracle in (
         ("cfd", 1, lambda g, t: naive_scores.cfd(g, t, "AGG", 1)),
         ("mit", 100, naive_scores.mit),
     ):
-        found = Specificity(kind, scorer.defined)
-        for batch in scorer.scored(hits.batches, [kind]):
-            found.add(batch)
         rest = whole + sum(oracle(guides[0], site) for site in sites[2:])
         want = [whole * whole / (whole + rest), whole, np.nan]
-        assert found.values == pytest.approx(want, nan_ok=True)
+        assert specificities[kind].values == pytest.approx(want, nan_ok=True)
 
 
 def test_every_weight_is_that_of_the_table():
@@ -132,3 +165,20 @@ def test_every_weight_is_that_of_the_table():
     known |= {(at, codes[x], codes[x]): 1 for at in range(20) for x in "ACGT"}
     known |= {(21, codes[a], codes[b]): w for (a, b), w in naive_scores.PAMS.items()}
     assert {each: weights[each] for each in zip(*np.nonzero(weights >= 0), strict=True)} == known
+
+
+def test_a_score_is_an_entry_of_the_registry(monkeypatch):
+    """As CONTRIBUTING says: hits, guides and their specificities have it by its name."""
+
+    def scores(batch, guides, most):
+        return np.where(guides.is_guide[batch.pattern], 1 / (1 + batch.distance), np.nan)
+
+    monkeypatch.setitem(SCORES, "near", Score("near", 1, 20, is_cas9, scores))
+    guide = "ACGATCGATTACGGATCTAG"
+    sites = [guide, guide[:-1] + "C"]
+    genome = kmatch.Genome.from_records([("r", "N".join(site + "AGG" for site in sites))])
+    how = {"k": 2, "pam": "NGG", "score": "near", "device": "cpu"}
+    hits = kmatch.multi(genome, [guide], strand="+", **how)
+    assert hits.near.tolist() == [1, 0.5] and hits.tsv[-1] == "near"
+    guides = kmatch.guides(genome, genome, **how)
+    assert guides.specificity_near.tolist() == [1 / 1.5, 1 / 1.5]

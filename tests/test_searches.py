@@ -24,8 +24,8 @@ from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.engine.workers import Workers
 from kmatch.genome import as_genomes
 from kmatch.search.chunks import Chunking, plan_chunks
-from kmatch.search.plateaus import loci_on_circles
 from kmatch.search.query import Query, Run
+from kmatch.search.turns import CircleEnds, loci_on_circles
 from kmatch.sequences.patterns import load_patterns
 
 pytestmark = pytest.mark.filterwarnings("ignore:pattern .* (matches nowhere|ends|begins)")
@@ -115,7 +115,9 @@ def test_loci_of_arcs(circles):
     rows = [(number, size, arc) for number, (size, arcs) in enumerate(circles) for arc in arcs]
     group, size = np.array([row[:2] for row in rows]).T
     columns = np.array([row[2] for row in rows]).T
-    found = [rows[row] for row in loci_on_circles(group, columns[:3], columns[3], size)]
+    none = 0 * group
+    ends = CircleEnds(none, none, group, size, none, columns[3], *columns[:3])
+    found = [rows[row] for row in loci_on_circles(ends)]
     expected = [
         (number, size, hit[:4])
         for number, (size, arcs) in enumerate(circles)

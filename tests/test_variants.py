@@ -9,7 +9,7 @@ import pytest
 
 import kmatch
 from kmatch.engine import ways
-from kmatch.variants import search as variants
+from kmatch.variants import haplotypes
 
 CASES = {
     "hamming": (kmatch.hamming, {}),
@@ -116,7 +116,7 @@ def test_hits_are_those_of_copies_made_whole(kind, tmp_path, monkeypatch):
     search, options = CASES[kind]
     rng, rows = random.Random(kind), 0
     for number in range(500):
-        monkeypatch.setattr(variants, "TOGETHER", 1 + number % 4)  # alleles
+        monkeypatch.setattr(haplotypes, "TOGETHER", 1 + number % 4)  # alleles
         for least in ("TRIED", "TRIED_BESIDE"):  # windows are looked up, or scanned
             monkeypatch.setattr(ways, least, (1, 1_000)[number % 2])
         letters, samples, sites, patterns, k = random_case(rng, kind)

@@ -1,8 +1,9 @@
 """Assays, pairs of primers with probes or without, in many genomes: what amplifies, what differs.
 
-Genomes are searched in windows, many small ones together, for the sites of all oligos; what PCR
-makes of these is held against the best product of each assay so far. Where there is none, the
-closest site of each of its oligos is looked for.
+Genomes are searched in windows, many small ones together. A window takes three steps. The products
+of PCR are searched for, and the closest of each assay in each genome counts. For an assay without
+a product the closest site of each of its oligos is searched for. Then oligos are compared with all
+these sites.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,23 +11,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.apps.pcr import PRODUCT, PcrOptions, products_of, site_query
+from kmatch.apps.duplexes import ComparedSites, Comparer, Duplexes, no_duplexes
+from kmatch.apps.pcr import PRODUCT, PcrOptions, no_products, products_of, site_query
 from kmatch.apps.searches import begin_search
 from kmatch.arguments import APART, check_choice
-from kmatch.arrays import Floats, Ints, Longs, bounds_of, gather
+from kmatch.arrays import Bools, Longs, first_of_each, order_of
 from kmatch.genome import Genome, Genomes
-from kmatch.results.batches import SEEN, AssayBatch, HitBatch, ProductBatch, joined, no_hits
-from kmatch.results.melting import SALTS, Salts, codes_of, melting_temperatures
-from kmatch.results.table import Hits
-from kmatch.search.alignments import with_alignments
+from kmatch.results.batches import AssayBatch, HitBatch, ProductBatch, joined
+from kmatch.results.melting import SALTS, Salts
 from kmatch.search.best import WINDOW, Window, closest, records_apart, windows
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.search import Search
-from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.primer_pairs import PrimerPairs
 from kmatch.sequences.records import Stretch, stretch_of, whole_records
 
 ROLES = 3
+NO_PLACE = -1  # in place of a record and its positions
 
 
 class AssayOptions(NamedTuple):
@@ -42,11 +42,43 @@ class AssayOptions(NamedTuple):
 OPTIONS = AssayOptions()
 
 
-def _first_of_each(number: Longs, differences: Longs | Ints) -> Longs:
-    """Of the rows that have a number in common the one with the fewest differences, the first of
-    these."""
-    order = np.lexsort((differences, number))
-    return order[np.flatnonzero(np.diff(number[order], prepend=-1))]
+class Grid(NamedTuple):
+    """The assays in the genomes of a Window, by number.
+
+    A cell is an assay in a genome. It has a slot for each role of an oligo:
+
+                       assay 0     assay 1
+                       F  R  P     F  R  P
+        genome 0       0  1  2     3  4  5        cells 0 and 1
+        genome 1       6  7  8     9 10 11        cells 2 and 3
+    """
+
+    window: Window
+    pairs: PrimerPairs
+
+    @property
+    def cell_count(self) -> int:
+        """How many cells there are."""
+        return len(self.window.names) * len(self.pairs)
+
+    @property
+    def cell_genomes(self) -> Longs:
+        """The genome of each cell, int64[cells]."""
+        return np.repeat(np.arange(len(self.window.names)), len(self.pairs))
+
+    @property
+    def cell_assays(self) -> Longs:
+        """The assay of each cell, int64[cells]."""
+        return np.tile(np.arange(len(self.pairs)), len(self.window.names))
+
+    def cells(self, sites: HitBatch) -> Longs:
+        """Return the cells that sites of oligos are in, int64[n]."""
+        genome = self.window.units(sites.record)
+        return genome * len(self.pairs) + self.pairs.pair[sites.pattern]
+
+    def slots(self, sites: HitBatch) -> Longs:
+        """Return the slots that sites of oligos are in, int64[n]."""
+        return self.cells(sites) * ROLES + self.pairs.role[sites.pattern]
 
 
 class AssaySearch:
@@ -64,152 +96,129 @@ class AssaySearch:
         run: Run = RUN,
     ) -> None:
         check_choice("each", options.each, APART)
-        self._pairs, self._genomes, self._options = pairs, genomes, options
+        self._pairs = pairs
+        self._genomes = genomes
+        self._options = options
         self._pcr = PcrOptions(options.product, edit=options.edit)
         self._query = site_query(pairs, k, self._pcr)
         self._best = Query("best", pairs.primers)
+        self._comparer = Comparer(pairs.primers, options.salts)
         self.engine = begin_search(self._query, genomes, run).engine
+        # All windows are searched on the device that was chosen for the whole.
         if run.device == "auto" and run.cluster is None:
             run = run._replace(device=self.engine.name)
-        self._run, self._reading = run._replace(aligned=False), Search[HitBatch](genomes)
+        self._run = run._replace(aligned=False)
+        self._reading = Search[HitBatch](genomes)
         self.progress = self._reading.progress
-        oligos = pairs.primers
-        self._table = Hits((), oligos)
-        codes, begins = codes_of(oligos.masks), oligos.begins
-        self._own = melting_temperatures(codes, codes, begins[:-1], begins[1:], options.salts)
-        self._plain = ~np.isnan(self._own)  # no letter stands for several bases
 
     def __iter__(self) -> Iterator[AssayBatch]:
         for window in windows(self._units()):
-            yield self._batch(window)
+            yield self._batch(Grid(window, self._pairs))
         self._genomes.check_circular()
 
     def _units(self) -> Iterator[tuple[str, list[Stretch] | Genome]]:
         """Yield the names of genomes, and their records or, of a large one, where these are."""
-        genomes = self._genomes
-        for number, name in enumerate(genomes.names):
+        for number, name in enumerate(self._genomes.names):
             self.progress.go_to(number)
-            genome, apart = genomes.genome(number), self._options.each == "record"
-            if not apart and (genome.expected_letters or WINDOW) >= WINDOW:
+            genome = self._genomes.genome(number)
+            if self._options.each == "record":
+                yield from records_apart(self._reading.parts(genome))
+            elif (genome.expected_letters or WINDOW) >= WINDOW:
                 yield name, genome
-                continue
-            parts = self._reading.parts(genome)
-            if apart:
-                yield from records_apart(parts)
             else:
-                yield name, [stretch_of(*record) for record in whole_records(parts)]
+                records = whole_records(self._reading.parts(genome))
+                yield name, [stretch_of(*record) for record in records]
 
-    def _batch(self, window: Window) -> AssayBatch:
-        """The rows of the genomes of a Window."""
-        units, assays, names = len(window.names), len(self._pairs), {-1: ""}
-        place, sites = np.full((3, units * assays), -1), no_hits()
-        if found := self._products(window):
-            products = self._nearest(window, joined(found))
-            names |= products.names
-            row = self._slots(window, products.forward) // ROLES
-            place[:, row] = products.record, products.start, products.end
-            sites = joined([products.forward, products.reverse])
-            if probe := products.probe:
-                sites = joined([sites, probe.picked(np.flatnonzero(probe.pattern >= 0))])
-        amplifies = place[0] >= 0
-        missing = ~amplifies.reshape(units, assays)
-        near = closest(window, self._best, missing[:, self._pairs.pair], self._find)
-        near = near.picked(_first_of_each(self._slots(window, near), near.distance))
-        distance, distance_3p, tm, positions = self._compare(window, sites, near)
-        genome, assay = np.divmod(np.arange(units * assays), assays)
-        record, start, end = place
+    def _batch(self, grid: Grid) -> AssayBatch:
+        """Return the rows of the genomes of a Window."""
+        products = self._closest_products(grid)
+        cells = grid.cells(products.forward)
+        record = np.full(grid.cell_count, NO_PLACE)
+        start = np.full(grid.cell_count, NO_PLACE)
+        end = np.full(grid.cell_count, NO_PLACE)
+        record[cells] = products.record
+        start[cells] = products.start
+        end[cells] = products.end
+        amplifies = record != NO_PLACE
+        other_sites = self._closest_sites(grid, amplifies)
+        duplexes, positions = self._duplexes(grid, _oligo_sites(products), other_sites)
         return AssayBatch(
             record,
             start,
             end,
-            names,
-            units=window.names,
-            genome=genome,
-            assay=assay,
+            {NO_PLACE: ""} | products.names,
+            units=grid.window.names,
+            genome=grid.cell_genomes,
+            assay=grid.cell_assays,
             amplifies=amplifies,
-            distance=distance.reshape(-1, ROLES),
-            distance_3p=distance_3p.reshape(-1, ROLES),
-            tm=tm.reshape(-1, ROLES),
+            distance=duplexes.distance.reshape(-1, ROLES),
+            distance_3p=duplexes.distance_3p.reshape(-1, ROLES),
+            tm=duplexes.tm.reshape(-1, ROLES),
             positions=positions,
         )
 
-    def _slots(self, window: Window, sites: HitBatch) -> Longs:
-        """What sites are of, by number: a genome, an assay and the role of an oligo."""
-        pairs = self._pairs
-        row = window.units(sites.record) * len(pairs) + pairs.pair[sites.pattern]
-        return ROLES * row + pairs.role[sites.pattern]
-
-    def _products(self, window: Window) -> list[ProductBatch]:
-        """The closest products of assays in genomes, out of each batch of products."""
+    def _closest_products(self, grid: Grid) -> ProductBatch:
+        """Return the closest product of each cell that has any."""
+        window = grid.window
         sites = begin_search(self._query, window.genomes(self._genomes.circular), self._run)
         if window.unit is None:
             sites.progress.tell = self.progress.hear
         products = products_of(sites.everywhere(), sites.genomes, self._pairs, self._pcr)
-        found = [self._nearest(window, batch) for batch in products]
+        found = [_closest_of_cells(grid, batch) for batch in products]
         if window.unit is None:
             self.progress.join(sites.progress)
-        return found
+        return _closest_of_cells(grid, joined([no_products(), *found]))
 
-    def _nearest(self, window: Window, products: ProductBatch) -> ProductBatch:
-        """The closest product of each assay and genome."""
-        total = products.forward.distance + products.reverse.distance
-        if probe := products.probe:
-            total += np.where(probe.pattern < 0, 0, probe.distance)
-        return products.picked(_first_of_each(self._slots(window, products.forward), total))
+    def _closest_sites(self, grid: Grid, amplifies: Bools) -> HitBatch:
+        """Return the closest site of each oligo of the cells that do not amplify, one a slot.
+
+        amplifies: bool[cells].
+        """
+        assay_count = len(self._pairs)
+        is_missing = ~amplifies.reshape(-1, assay_count)
+        wanted = is_missing[:, self._pairs.pair]
+        sites = closest(grid.window, self._best, wanted, self._find)
+        slots = grid.slots(sites)
+        return sites.picked(first_of_each(order_of(slots, sites.distance), slots))
 
     def _find(self, window: Window, query: Query) -> Iterable[HitBatch]:
+        """Return the hits of a Query in a Window, in edit distance."""
         genomes = window.genomes(self._genomes.circular)
         return begin_search(query._replace(problem="edit"), genomes, self._run).everywhere()
 
-    def _compare(
-        self, window: Window, of_products: HitBatch, near: HitBatch
-    ) -> tuple[Longs, Longs, Floats, Longs]:
-        """The differences of sites, in all and in their last letters, and melting temperatures, by
-        slot; and what sites of products have at each letter of their oligos (see AssayBatch)."""
-        oligos, slots = self._pairs.primers, ROLES * len(window.names) * len(self._pairs)
-        (distance, last), tm = np.full((2, slots), -1), np.full(slots, np.nan)
-        codes = codes_of(oligos.masks)
-        positions = np.zeros((len(codes), len(SEEN)), np.int64)
-        for query, sites in ((self._query, of_products), (self._best, near)):
-            slot, oligo = self._slots(window, sites), sites.pattern
-            exact = (sites.distance == 0) & self._plain[oligo]
-            distance[slot], last[slot], tm[slot] = sites.distance, 0, self._own[oligo]
-            if sites is of_products:
-                counts = np.bincount(oligo[exact], minlength=len(oligos))
-                positions[np.arange(len(codes)), codes] = np.repeat(counts, oligos.lengths)
-            rows = np.flatnonzero(~exact)
-            if not len(rows):
-                continue
-            genomes = window.genomes(self._genomes.circular)
-            (hits,) = with_alignments([sites.picked(rows)], query, genomes, self._run.threads)
-            last[slot[rows]] = Hits.differences_3p.values([hits], self._table)
-            tm[slot[rows]] = self._temperatures(hits)
-            if sites is of_products:
-                np.add.at(positions, self._seen(hits), 1)
-        return distance, last, tm, positions
+    def _duplexes(
+        self, grid: Grid, product_sites: HitBatch, other_sites: HitBatch
+    ) -> tuple[Duplexes, Longs]:
+        """Return the Duplexes of slots, and what sites of products have at each letter of their
+        oligos (see AssayBatch)."""
+        in_products = self._compared(grid, product_sites, self._query)
+        elsewhere = self._compared(grid, other_sites, self._best)
 
-    def _temperatures(self, hits: HitBatch) -> Floats:
-        """Melting temperatures of sites, NaN where letters were skipped. An oligo's letter that
-        stands for several bases is the one that fits."""
-        (ops, text), oligos = hits.aligned, self._pairs.primers
-        rows = np.flatnonzero(ops.counted("I") + ops.counted("D") == 0)
-        bounds = bounds_of(oligos.lengths[hits.pattern[rows]])
-        sites = encode_text(gather(text.letters, text.bounds[rows], bounds))
-        masks = gather(oligos.masks, oligos.begins[hits.pattern[rows]], bounds)
-        letters = codes_of(np.where(masks & sites, sites, masks)), codes_of(sites)
-        found = np.full(len(hits), np.nan)
-        found[rows] = melting_temperatures(*letters, bounds[:-1], bounds[1:], self._options.salts)
-        return found
+        duplexes = no_duplexes(grid.cell_count * ROLES)
+        duplexes.put(grid.slots(product_sites), self._comparer.duplexes(in_products))
+        duplexes.put(grid.slots(other_sites), self._comparer.duplexes(elsewhere))
+        return duplexes, self._comparer.letter_counts(in_products)
 
-    def _seen(self, hits: HitBatch) -> tuple[Longs, Longs]:
-        """The letters of oligos, and which of SEEN the sites have there."""
-        (ends, ops), (_, text) = hits.aligned
-        row = np.repeat(np.arange(len(hits)), np.diff(ends))
-        added, skipped = ops == ord("D"), ops == ord("I")
-        letters = bounds_of(~added)
-        begin = self._pairs.primers.begins[hits.pattern[row]]
-        letter = begin + letters[:-1] - letters[ends[row]] - added
-        codes = codes_of(encode_text(np.append(text, np.uint8(0))))
-        seen = np.where(skipped, SEEN.index("-"), codes[bounds_of(~skipped)[:-1]])
-        seen[added] = SEEN.index("+")
-        return letter, seen
+    def _compared(self, grid: Grid, sites: HitBatch, query: Query) -> ComparedSites:
+        """Return the ComparedSites of what a Query has found in a Window."""
+        genomes = grid.window.genomes(self._genomes.circular)
+        return self._comparer.compare(sites, query, genomes, self._run.threads)
+
+
+def _closest_of_cells(grid: Grid, products: ProductBatch) -> ProductBatch:
+    """Return the product of each cell with the fewest differences in all, the first of these."""
+    distance = products.forward.distance + products.reverse.distance
+    if products.probe is not None:
+        has_probe = products.probe.pattern >= 0
+        distance = distance + np.where(has_probe, products.probe.distance, 0)
+    cells = grid.cells(products.forward)
+    return products.picked(first_of_each(order_of(cells, distance), cells))
+
+
+def _oligo_sites(products: ProductBatch) -> HitBatch:
+    """Return the sites of the primers and probes of products."""
+    sites = [products.forward, products.reverse]
+    if products.probe is not None:
+        has_probe = products.probe.pattern >= 0
+        sites.append(products.probe.picked(np.flatnonzero(has_probe)))
+    return joined(sites)

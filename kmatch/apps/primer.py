@@ -1,6 +1,6 @@
 """For each position of a target the shortest substring that differs from all of a background."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arguments import BACKGROUND_STRANDS, check_choice, check_limits, checked_count
-from kmatch.arrays import Bytes, Longs, bounds_of
+from kmatch.arrays import Bools, Bytes, Floats, Longs, bounds_of, order_of, run_starts
 from kmatch.engine.engine import Engine
 from kmatch.engine.types import FRESH, UNKNOWN, Starts
 from kmatch.errors import InputError
@@ -22,57 +22,102 @@ from kmatch.search.search import Progress
 from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.patterns import PatternSet
 from kmatch.sequences.records import Progress as Hear
-from kmatch.sequences.records import whole_stretches
+from kmatch.sequences.records import Stretch, whole_stretches
 
 PART = 1 << 24  # letters that an engine is given at a time, where records are shorter
 LETTER_CODES = codes_of(encode_text(np.arange(256, dtype=np.uint8)))  # of ASCII codes
 COMPLEMENT = np.array([3, 2, 1, 0, UNKNOWN, FRESH], np.uint8)  # of columns
 
 
-def background_parts(
-    genome: Genome, strands: tuple[int, ...]
-) -> Iterator[tuple[Bytes, int, int | None]]:
-    """Yield (columns, read, size): uint8 columns of several records, or of one strand of a long
-    one; the bytes of the genome up to their end, and all of them.
+class BackgroundPart(NamedTuple):
+    """Some of a background, as an engine takes it.
+
+    columns: uint8, of several records, or of one strand of a long one; read: the bytes of the
+    genome up to their end; size: all of its bytes, None where that is unknown.
+    """
+
+    columns: Bytes
+    read: int
+    size: int | None
+
+
+def background_parts(genome: Genome, strands: tuple[int, ...]) -> Iterator[BackgroundPart]:
+    """Yield the BackgroundParts of a genome, of PART letters or a little more.
 
     strands: 0 for `+`, 1 for `-`.
     """
     heard = Progress()
     held: list[Bytes] = []
-    letters = done = 0
-    for stretch in whole_stretches(genome.parts(heard.hear)):
+    letter_count = 0
+    read = 0
+    for columns in _record_columns(genome.parts(heard.hear)):
+        for number, minus in enumerate(strands, 1):
+            held.append(_reversed(columns) if minus else columns)
+            letter_count += len(columns)
+            if letter_count >= PART:
+                # Of what was read since the last part each strand is a share.
+                newly_read = (heard.read or 0) - read
+                read += newly_read * number // len(strands)
+                yield BackgroundPart(_side_by_side(held), read, heard.size)
+                held = []
+                letter_count = 0
+    if letter_count:
+        yield BackgroundPart(_side_by_side(held), heard.read or 0, heard.size)
+
+
+def _record_columns(stretches: Iterable[Stretch]) -> Iterator[Bytes]:
+    """Yield the columns of whole records, of several that have PART letters or a little more."""
+    for stretch in whole_stretches(stretches):
         bounds = bounds_of(stretch.lengths)
-        cuts = np.flatnonzero(np.diff(bounds[:-1] // PART)) + 1
-        for first, last in pairwise([0, *cuts.tolist(), len(stretch.lengths)]):
-            part = stretch.letters[int(bounds[first]) : int(bounds[last])]
-            columns = _columns(part, stretch.lengths[first:last])
-            for minus in strands:
-                held.append(_reversed(columns) if minus else columns)
-                letters += len(columns)
-                if letters >= PART:
-                    done += ((heard.read or 0) - done) * (minus + 1) // len(strands)
-                    yield held[0] if len(held) == 1 else np.concatenate(held), done, heard.size
-                    held, letters = [], 0
-    if letters:
-        yield np.concatenate(held), heard.read or 0, heard.size
+        record_rows = run_starts(bounds[:-1] // PART)
+        record_cuts = [*record_rows.tolist(), len(stretch.lengths)]
+        for first, last in pairwise(record_cuts):
+            begin = int(bounds[first])
+            end = int(bounds[last])
+            yield _columns(stretch.letters[begin:end], stretch.lengths[first:last])
 
 
 def _columns(letters: Bytes, lengths: Longs) -> Bytes:
-    """The codes of records, FRESH before each that has letters."""
-    full = lengths[lengths > 0]
-    return np.insert(LETTER_CODES[letters], np.cumsum(full) - full, FRESH)
+    """Return the columns of records: the codes of their letters, and FRESH before each record.
+
+        letters   A C G T T A       lengths 4 0 2
+        columns   F 0 1 2 3 F 3 0
+
+    Records without letters are left out.
+    """
+    lengths = lengths[lengths > 0]
+    record_starts = bounds_of(lengths)[:-1]
+    return np.insert(LETTER_CODES[letters], record_starts, FRESH)
 
 
 def _reversed(columns: Bytes) -> Bytes:
-    """The columns of the reverse complements of the same records, the last one first."""
-    return np.roll(COMPLEMENT[columns[::-1]], 1)
+    """Return the columns of the reverse complements of the same records, the last one first.
+
+        columns         F 0 1 1 F 3 0
+        turned round    3 0 F 2 2 3 F
+        result          F 3 0 F 2 2 3
+
+    FRESH comes from behind each record to the place before it.
+    """
+    turned_round = COMPLEMENT[columns[::-1]]
+    return np.roll(turned_round, 1)
+
+
+def _side_by_side(parts: list[Bytes]) -> Bytes:
+    """Return columns as one array; a single one as it is."""
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate(parts)
 
 
 class PrimerOptions(NamedTuple):
-    """min_length, max_length: letters a primer has at least (a shorter one is lengthened) and at
-    most; gc: (least, most) share of G and C; tm: (least, most) melting temperature in °C, which a
-    primer with an N has not; both_strands: also the primers of the target's strand `-`;
-    background_strand: `both` or `+`. None sets no limit."""
+    """Which primers are wanted; None sets no limit.
+
+    min_length, max_length: letters a primer has at least (a shorter one is lengthened) and at most;
+    gc: (least, most) share of G and C; tm: (least, most) melting temperature in °C, which a primer
+    with an N has not; both_strands: also the primers of the target's strand `-`;
+    background_strand: `both` or `+`.
+    """
 
     min_length: int | None = None
     max_length: int | None = None
@@ -80,6 +125,45 @@ class PrimerOptions(NamedTuple):
     tm: tuple[float, float] | None = None
     both_strands: bool = False
     background_strand: str = "both"
+
+
+class FoundPrimers(NamedTuple):
+    """n primers in a record of the target.
+
+    start, end: int64[n], 0-based and half-open on the record's forward strand; minus: uint8[n], 1
+    for the strand `-`.
+    """
+
+    start: Longs
+    end: Longs
+    minus: Bytes
+
+    def take(self, rows: Longs) -> "FoundPrimers":
+        """Return some of the primers, int64[m], by number."""
+        return FoundPrimers(
+            start=self.start[rows],
+            end=self.end[rows],
+            minus=self.minus[rows],
+        )
+
+    def joined(self, others: "FoundPrimers") -> "FoundPrimers":
+        """Return the primers, and behind them others."""
+        return FoundPrimers(
+            start=np.append(self.start, others.start),
+            end=np.append(self.end, others.end),
+            minus=np.append(self.minus, others.minus),
+        )
+
+    def turned(self, length: int) -> "FoundPrimers":
+        """Return the primers of a record out of those of its reverse complement, the last first.
+
+        of the reverse complement    ---=====>-------
+        of the record                -------<=====---
+                                     0               length
+        """
+        start = length - self.end[::-1]
+        end = length - self.start[::-1]
+        return FoundPrimers(start, end, np.ones(len(start), np.uint8))
 
 
 class PrimerSearch:
@@ -99,77 +183,126 @@ class PrimerSearch:
         run: Run = RUN,
     ) -> None:
         self._k, self._options = _checked(k, options)
-        stretches = list(whole_stretches(target.parts()))
-        self._names = [name for stretch in stretches for name in stretch.names]
-        lengths = np.concatenate([np.zeros(0, np.int64), *(part.lengths for part in stretches)])
-        self._bounds = bounds_of(lengths)
-        found = [LETTER_CODES[part.letters] for part in stretches]
-        self._codes: Bytes = np.concatenate([np.zeros(0, np.uint8), *found])
+        self._background = background
+        self._run = run
+
+        # The records of the target, joined end to end.
+        lengths = [np.zeros(0, np.int64)]
+        codes = [np.zeros(0, np.uint8)]
+        self._names: list[str] = []
+        for stretch in whole_stretches(target.parts()):
+            self._names += stretch.names
+            lengths.append(stretch.lengths)
+            codes.append(LETTER_CODES[stretch.letters])
+        record_lengths = np.concatenate(lengths)
+        self._bounds = bounds_of(record_lengths)
+        self._codes = np.concatenate(codes)
         self._starts = self._all_starts()
         self.progress = Progress()
-        self.progress.add(lengths)
-        self._background, self._run = background, run
+        self.progress.add(record_lengths)
         self.engine = run.cluster or choose_algorithm("primer", PatternSet([], []), run)
 
     def _all_starts(self) -> Starts:
-        """The Starts of all records, whose bounds engines raise; those of the strand `-` follow, as
-        of the reverse complement of the whole."""
-        codes, begins = self._codes, self._bounds
+        """Return the Starts of all records, whose bounds engines raise.
+
+        Behind the n starts of the strand `+` come those of the strand `-`, where they are asked
+        for, as those of the reverse complement of the whole:
+
+            0        a      b         n          2n−b     2n−a       2n
+            | first  | next | last    | last     | next  | first     |
+        """
+        codes = self._codes
+        record_bounds = self._bounds
         if self._options.both_strands:
-            codes = np.concatenate([codes, COMPLEMENT[codes[::-1]]])
-            begins = np.concatenate([begins, 2 * begins[-1] - begins[-2::-1]])
-        masks = np.where(codes < UNKNOWN, 1 << codes, 0).astype(np.uint8)
-        limits = np.repeat(begins[1:], np.diff(begins)) - np.arange(len(codes))
+            turned_codes = COMPLEMENT[codes[::-1]]
+            codes = np.concatenate([codes, turned_codes])
+            turned_bounds = len(codes) - record_bounds[::-1]
+            record_bounds = np.concatenate([record_bounds, turned_bounds[1:]])
+
+        # A primer ends in its record.
+        record_ends = np.repeat(record_bounds[1:], np.diff(record_bounds))
+        limits = record_ends - np.arange(len(codes))
         if self._options.max_length is not None:
-            np.minimum(limits, self._options.max_length, out=limits)
-        # The engine goes on from the bounds known so far.
+            limits = np.minimum(limits, self._options.max_length)
+
+        # The engine goes on from the bounds known so far; above its limit a start has no primer.
         least = max(self._k, self._options.min_length or 0)
-        return Starts(masks, begins, limits, np.minimum(least, limits + 1))
+        bounds = np.minimum(least, limits + 1)
+        is_base = codes < UNKNOWN
+        masks = np.where(is_base, 1 << codes, 0).astype(np.uint8)
+        return Starts(masks, record_bounds, limits, bounds)
 
     def __iter__(self) -> Iterator[PrimerBatch]:
-        search = self._starts, self._background, self._k, self._options
+        search = (self._starts, self._background, self._k, self._options)
         if self._run.cluster:
             self._run.cluster.raise_bounds(*search, self._run, self.progress)
         else:
             raise_bounds(*search, self.engine, self.progress.hear)
-        for number, (begin, stop) in enumerate(pairwise(self._bounds.tolist())):
-            start, end = self._found(begin, stop)
-            minus = np.zeros(len(start), np.uint8)
-            if self._options.both_strands:
-                whole, size = len(self._starts.bounds), stop - begin
-                low, high = (size - each[::-1] for each in self._found(whole - stop, whole - begin))
-                minus = np.append(minus, np.ones(len(low), np.uint8))
-                start, end = np.append(start, high), np.append(end, low)
-            if not len(start):
-                continue
-            order = np.lexsort((minus, end, start))
-            batch = PrimerBatch(
-                record=np.full(len(start), number),
-                names={number: self._names[number]},
-                start=start[order],
-                end=end[order],
-                minus=minus[order],
-                codes=self._codes[begin:stop],
-                regions=_regions(np.where(minus, end - 1, start), minus),
-            )
-            yield _select(batch, self._options.gc, self._options.tm)
+        for number in range(len(self._names)):
+            primers = self._primers(number)
+            if len(primers.start):
+                batch = self._batch(number, primers)
+                yield _within_limits(batch, self._options)
 
-    def _found(self, begin: int, end: int) -> tuple[Longs, Longs]:
-        """(start, end) of the primers that start at `begin` … `end` − 1 of all starts, from there
-        on."""
-        bounds, limits = self._starts.bounds[begin:end], self._starts.limits[begin:end]
+    def _primers(self, number: int) -> FoundPrimers:
+        """Return the primers of a record, by number, those on `+` before those on `-`."""
+        begin = int(self._bounds[number])
+        end = int(self._bounds[number + 1])
+        primers = self._primers_between(begin, end)
+        if not self._options.both_strands:
+            return primers
+        start_count = len(self._starts.bounds)
+        turned = self._primers_between(start_count - end, start_count - begin)
+        return primers.joined(turned.turned(end - begin))
+
+    def _primers_between(self, begin: int, stop: int) -> FoundPrimers:
+        """Return the primers of the starts begin … stop−1, the first of which is position 0."""
+        bounds = self._starts.bounds[begin:stop]
+        limits = self._starts.limits[begin:stop]
         start = np.flatnonzero(bounds <= limits)
-        return start, start + bounds[start]
+        end = start + bounds[start]
+        minus = np.zeros(len(start), np.uint8)
+        return FoundPrimers(start, end, minus)
+
+    def _batch(self, number: int, primers: FoundPrimers) -> PrimerBatch:
+        """Return the PrimerBatch of a record, by number."""
+        begin = self._bounds[number]
+        end = self._bounds[number + 1]
+        regions = _regions(primers)
+        order = order_of(primers.start, primers.end, primers.minus)
+        primers = primers.take(order)
+        return PrimerBatch(
+            record=np.full(len(primers.start), number),
+            names={number: self._names[number]},
+            start=primers.start,
+            end=primers.end,
+            minus=primers.minus,
+            codes=self._codes[begin:end],
+            regions=regions,
+        )
 
 
-def _regions(first: Longs, minus: Bytes) -> Longs:
-    """Runs of positions of a record that are the first of a primer, int64[r, 3], sorted: start, end
-    and strand. first: in order on each strand, `+` before `-`."""
-    new = (np.diff(first, prepend=-2) != 1) | (np.diff(minus, prepend=0) != 0)
-    begins = np.flatnonzero(new)
-    ends = np.append(begins, len(first))[1:] - 1
-    runs = np.stack([first[begins], first[ends] + 1, minus[begins]], axis=1).astype(np.int64)
-    return runs[np.lexsort(runs.T[::-1])]
+def _regions(primers: FoundPrimers) -> Longs:
+    """Return the runs of positions in which every one is the first of a primer.
+
+        first positions on +    2 3 4     8 9
+        runs                    2 … 5     8 … 10
+        first positions on -      3 4 5
+        runs                      3 … 6
+
+    It is int64[r, 3], sorted: start, end and strand. On `-` the first letter of a primer is at its
+    end. primers: those on `+` before those on `-`, by their first positions.
+    """
+    first = np.where(primers.minus, primers.end - 1, primers.start)
+    # In a run positions grow by 1, as rows do.
+    rows = np.arange(len(first))
+    run_rows = run_starts(first - rows, primers.minus)
+    last_rows = np.append(run_rows[1:], len(first)) - 1
+    start = first[run_rows]
+    end = first[last_rows] + 1
+    minus = primers.minus[run_rows].astype(np.int64)
+    runs = np.column_stack([start, end, minus])
+    return runs[order_of(start, end, minus)]
 
 
 def raise_bounds(
@@ -185,24 +318,30 @@ def raise_bounds(
     hear: of the bytes searched.
     """
     done = 0
-    for columns, read, size in background_parts(
-        background, wanted_strands(options.background_strand)
-    ):
-        tell = partial(_tell, hear, done, read, size)
-        engine.extend_primers(starts, columns, k, on_progress=tell)
-        done = read
+    strands = wanted_strands(options.background_strand)
+    for part in background_parts(background, strands):
+        tell = partial(_tell, hear, done, part)
+        engine.extend_primers(starts, part.columns, k, on_progress=tell)
+        done = part.read
     return starts.bounds
 
 
-def _tell(hear: Hear | None, done: int, read: int, size: int | None, share: float) -> None:
-    if hear and size:
-        hear(int(done + share * (read - done)), size)
+def _tell(hear: Hear | None, done: int, part: BackgroundPart, share: float) -> None:
+    """Tell of the bytes read, of which `done` were before a part and a share of the rest is
+    searched."""
+    if hear and part.size:
+        searched = done + share * (part.read - done)
+        hear(int(searched), part.size)
 
 
 def _checked(k: int, options: PrimerOptions) -> tuple[int, PrimerOptions]:
-    """k and the options, whose whole numbers are ints; InputError where they do not fit."""
+    """Return k and the options, whose whole numbers are ints.
+
+    Raises InputError where they do not fit.
+    """
     k = checked_count("k", k, 1)
-    shortest, longest = options.min_length, options.max_length
+    shortest = options.min_length
+    longest = options.max_length
     if shortest is not None:
         shortest = checked_count("the minimum length", shortest, 1)
     if longest is not None:
@@ -223,13 +362,19 @@ def _checked(k: int, options: PrimerOptions) -> tuple[int, PrimerOptions]:
     return k, options._replace(min_length=shortest, max_length=longest)
 
 
-def _select(
-    batch: PrimerBatch, gc: tuple[float, float] | None, tm: tuple[float, float] | None
-) -> PrimerBatch:
-    """The rows of a PrimerBatch within the limits of GC content and melting temperature."""
-    wanted = np.ones(len(batch), bool)
-    if gc is not None:
-        wanted &= (gc[0] <= batch.gc) & (batch.gc <= gc[1])
-    if tm is not None:
-        wanted &= (tm[0] <= batch.tm) & (batch.tm <= tm[1])
-    return batch if wanted.all() else batch.picked(np.flatnonzero(wanted))
+def _within_limits(batch: PrimerBatch, options: PrimerOptions) -> PrimerBatch:
+    """Return the primers within the limits of GC content and melting temperature."""
+    is_wanted = np.ones(len(batch), bool)
+    if options.gc is not None:
+        is_wanted &= _is_between(batch.gc, options.gc)
+    if options.tm is not None:
+        is_wanted &= _is_between(batch.tm, options.tm)
+    if is_wanted.all():
+        return batch
+    return batch.picked(np.flatnonzero(is_wanted))
+
+
+def _is_between(values: Floats, limits: tuple[float, float]) -> Bools:
+    """Return which values are in (least, most), bool[n]; NaN is not."""
+    least, most = limits
+    return (least <= values) & (values <= most)

@@ -1,13 +1,17 @@
 """Where a search runs: on a cluster, with variants, or plainly on this machine."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kmatch.genome import Genomes
 from kmatch.search.begin import begin_here
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
+from kmatch.search.rules import rules_of
+
+if TYPE_CHECKING:
+    from kmatch.results.scores import Scorer
 
 
 def begin_search(
@@ -26,6 +30,18 @@ def begin_search(
     if run.cluster is not None:
         return run.cluster.search(query, genomes, run, regions)
     return begin_here(query, genomes, run, regions)
+
+
+def make_scorer(query: Query, names: Sequence[str]) -> "Scorer":
+    """Return the Scorer of the hits of a Query by the scores of these names.
+
+    Raises InputError for PAMs that a score is not for.
+    """
+    from kmatch.results.scores import Scorer
+
+    rules = rules_of(query)
+    pams = [pam.sequence for pam in rules.pams]
+    return Scorer(names, query.patterns.sequences, pams, rules.leads, rules.bounds)
 
 
 @contextmanager

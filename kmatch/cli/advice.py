@@ -75,7 +75,8 @@ def advised(error: click.UsageError, arguments: Iterable[str]) -> str:
 
 
 def _advice(error: click.UsageError, arguments: Iterable[str]) -> str | None:
-    context, message = error.ctx, error.format_message()
+    context = error.ctx
+    message = error.format_message()
     if dashed := next((word for word in arguments if word and word[0] in _NO_HYPHEN), None):
         bare = dashed.lstrip(_NO_HYPHEN)
         hyphened = f"-{bare}" if len(bare) == 1 else f"--{bare}"

@@ -29,8 +29,14 @@ COMMANDS = {
     "Studies": dict.fromkeys(("bench", "model", "info"), "tools"),
     "Shell": {"completion": "tools"},
 }
-FIND, WHERE, OUTPUT, RUNNING = "What to find", "Where", "Output", "Running"  # groups of options
-READ, WRITTEN = ("BED", "VCF"), ("FILE", "FIGURE")  # metavars of options that take a path
+# groups of options
+FIND = "What to find"
+WHERE = "Where"
+OUTPUT = "Output"
+RUNNING = "Running"
+# metavars of options that take a path
+READ = ("BED", "VCF")
+WRITTEN = ("FILE", "FIGURE")
 PATH = click.Path(readable=False)  # which shells complete
 _NO_ARGUMENTS = getattr(click.exceptions, "NoArgsIsHelpError", ())  # whose message is the help
 Fields = TypeVar("Fields", bound=tuple[Any, ...])  # a NamedTuple
@@ -144,7 +150,9 @@ class Command(_Exemplified):
         text = f"{inspect.cleandoc(function.__doc__ or '')}\n\n{differs}".strip()
         more |= {"params": list(parameters), "callback": self._run, "help": text}
         super().__init__(function.__name__, **more)
-        self.examples, self._finds, self._function = examples, finds, function
+        self.examples = examples
+        self._finds = finds
+        self._function = function
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         given = list(args)
@@ -160,7 +168,8 @@ class Command(_Exemplified):
         return rest
 
     def _run(self, **values: Any) -> None:
-        inputs, outputs = [], {}
+        inputs = []
+        outputs = {}
         for each in self.params:
             path = values.get(str(each.name))
             if getattr(each, "reads", False):

@@ -12,7 +12,9 @@ from kmatch.errors import KmatchWarning
 
 WORD = 200  # characters of one word of a message, such as a name or a path
 MESSAGE = 1000  # characters of a message
-LABEL, REST = 32, 44  # characters of a line for a bar's label at most, and for the bar at least
+# characters of a line for a bar's label at most, and for the bar at least
+LABEL = 32
+REST = 44
 _CUT = " … "
 _LONG_WORD = re.compile(rf"\S{{{WORD + 1},}}")
 

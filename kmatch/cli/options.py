@@ -26,7 +26,8 @@ _DEVICES = ("auto", "cpu", "cuda")  # that shells complete, of which some part w
 class Count(click.types.IntParamType):
     """An integer that counts letters, differences or threads, from `least` on."""
 
-    name, metavar = "whole number", "N"
+    name = "whole number"
+    metavar = "N"
 
     def __init__(self, least: int = 0) -> None:
         self.least = least
@@ -55,7 +56,8 @@ class Number(click.types.FloatParamType):
     metavar = "X"
 
     def __init__(self, least: float = -math.inf, most: float = math.inf) -> None:
-        self.least, self.most = least, most
+        self.least = least
+        self.most = most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         number: float = super().convert(value, param, ctx)
@@ -64,7 +66,9 @@ class Number(click.types.FloatParamType):
         return number
 
 
-NONE, ONE = Count(), Count(1)  # or more
+# or more
+NONE = Count()
+ONE = Count(1)
 
 
 def sizes(context: click.Context, option: click.Parameter, value: str) -> tuple[int, int]:
@@ -115,12 +119,16 @@ PATTERNS = (
         required=False,
     ),
     Option(
-        *("-p --pattern sequences", "SEQ", "PATTERNS"),
+        "-p --pattern sequences",
+        "SEQ",
+        "PATTERNS",
         "A pattern, in place of PATTERNS; can be repeated.",
         multiple=True,
     ),
     Option(
-        *("--column", "NAME", "no header line"),
+        "--column",
+        "NAME",
+        "no header line",
         "PATTERNS is CSV or TSV with a header line: the column of the sequences.",
     ),
     regions("hits"),
@@ -147,14 +155,18 @@ BOUNDS = tuple(
 )
 PAMS = (
     Option(
-        *("--pam", "SEQ", "none"),
+        "--pam",
+        "SEQ",
+        "none",
         "What must stand, without a difference, beside a pattern; NGG,NAG, or the option repeated, "
         "for one of several.",
         multiple=True,
         callback=lambda context, option, pams: pams or None,
     ),
     Option(
-        *("--pam-side", PAM_SIDES, None),
+        "--pam-side",
+        PAM_SIDES,
+        None,
         "The PAM follows the pattern (3p: NGG) or comes before it (5p: TTTV).",
     ),
 )
@@ -165,19 +177,25 @@ OLIGOS = (
     "are joined."
 )
 PRODUCT = Option(
-    *("--product", "MIN-MAX", None),
+    "--product",
+    "MIN-MAX",
+    None,
     "Letters of a product, primers included.",
     default="50-5000",
     callback=sizes,
 )
 EDIT = Option("--edit", bool, None, "Primers bind with insertions and deletions too.")
 EACH = Option(
-    *("--each", APART, None),
+    "--each",
+    APART,
+    None,
     "What is asked apart: each file, or each record of it.",
     group=WHERE,
 )
 SCORE = Option(
-    *("--score", ("cfd", "mit"), "none"),
+    "--score",
+    ("cfd", "mit"),
+    "none",
     "Add the column of a score of Cas9's sites, and to --summary the specificity; can be repeated.",
     multiple=True,
     group=OUTPUT,
@@ -196,22 +214,30 @@ def _sample_names(context: click.Context, option: click.Parameter, given: str) -
 VARIANTS = grouped(
     WHERE,
     Option(
-        *("--variants vcf", "VCF", "none"),
+        "--variants vcf",
+        "VCF",
+        "none",
         "Also find what haplotypes of these variants make and GENOME lacks; adds columns variants, "
         "af, samples and reference_distance.",
     ),
     Option(
-        *("--samples", "NAME,...|FILE", "all"),
+        "--samples",
+        "NAME,...|FILE",
+        "all",
         "Only the genotypes of these samples.",
         callback=_sample_names,
     ),
     Option(
-        *("--min-af", Number(0, 1), None),
+        "--min-af",
+        Number(0, 1),
+        None,
         "Only alleles of this frequency, 0 to 1, or more.",
         default=0.0,
     ),
     Option(
-        *("--max-haplotypes", ONE, None),
+        "--max-haplotypes",
+        ONE,
+        None,
         "Combinations of alleles without phase around one; beyond it, pairs alone.",
         default=1024,
     ),
@@ -230,22 +256,30 @@ def algorithm(*commands: str) -> Option:
 FILE, FORM, FORM_OF_HITS, COLUMNS, ANNOTATE, JSON, *COUNTS = grouped(
     OUTPUT,
     Option(
-        *("-o --output", "FILE", "standard output"),
+        "-o --output",
+        "FILE",
+        "standard output",
         "Write to FILE, whole or not at all; .gz and .zst compress.",
     ),
     *(
         Option(
-            *("--format form", formats, "what FILE's suffix says, otherwise bed"),
+            "--format form",
+            formats,
+            "what FILE's suffix says, otherwise bed",
             "Output format.",
         )
         for formats in (TABLES, FORMATS)
     ),
     Option(
-        *("--columns", "LIST", "those of the table"),
+        "--columns",
+        "LIST",
+        "those of the table",
         "The columns of TSV or CSV and their order, parted by commas; a wrong name lists them all.",
     ),
     Option(
-        *("--annotate", "FILE", "none"),
+        "--annotate",
+        "FILE",
+        "none",
         "Add columns gene and region, by the features of GFF3, GTF or BED.",
         reads=True,
     ),
@@ -258,7 +292,9 @@ STRAND, CIRCULAR = grouped(
     WHERE,
     Option("--strand", STRANDS, None, "+ finds the pattern as written, - its reverse complement."),
     Option(
-        *("--circular", "[NAME,...]", "linear"),
+        "--circular",
+        "[NAME,...]",
+        "linear",
         "Records are circles, all or those named; hits run over their origin.",
         is_flag=False,
         flag_value="",
@@ -268,7 +304,9 @@ STRAND, CIRCULAR = grouped(
 RUN = DEVICE, THREADS, SCHEDULER, QUIET, VERBOSE, DEBUG = grouped(
     RUNNING,
     Option(
-        *("--device", "auto|cpu|cuda|cuda:N,…|cuda:all", None),
+        "--device",
+        "auto|cpu|cuda|cuda:N,…|cuda:all",
+        None,
         "Where to search; auto is where it will be done first.",
         default="auto",
         callback=_known_device,
@@ -278,7 +316,9 @@ RUN = DEVICE, THREADS, SCHEDULER, QUIET, VERBOSE, DEBUG = grouped(
     ),
     Option("-t --threads", ONE, "all cores", "CPU threads, at most one a core."),
     Option(
-        *("--scheduler", "ADDRESS|FILE", "none"),
+        "--scheduler",
+        "ADDRESS|FILE",
+        "none",
         "Search on the Dask cluster of this scheduler, each of its workers on --device.",
     ),
     Option("-q --quiet", bool, None, "No warnings, progress or summary."),

@@ -33,7 +33,9 @@ SALTS = tuple(
         required=False,
     ),
     Option(
-        *("-p --pair sequences", "FORWARD REVERSE", "PRIMERS"),
+        "-p --pair sequences",
+        "FORWARD REVERSE",
+        "PRIMERS",
         "A pair of primers, in place of PRIMERS; can be repeated.",
         nargs=2,
         multiple=True,
@@ -43,13 +45,17 @@ SALTS = tuple(
     ),
     options.PRODUCT,
     Option(
-        *("--pairs", PAIRINGS, None),
+        "--pairs",
+        PAIRINGS,
+        None,
         "own: join the partners of a pair; any: join any two primers, one with itself too.",
     ),
     options.EDIT,
     Option("--exact-3p", NONE, None, "The last N letters of a primer must match.", default=0),
     Option(
-        *("--sequence", bool, None),
+        "--sequence",
+        bool,
+        None,
         "End the rows of TSV with the products themselves.",
         group=OUTPUT,
     ),
@@ -77,7 +83,8 @@ def pcr(given: Given) -> None:
     from kmatch.sequences.primer_pairs import load_pairs
 
     by_name = {f"pair_{n}": pair for n, pair in enumerate(given.sequences, 1)}
-    pairs, how = load_pairs(given.primers or by_name), given.made(PcrOptions)
+    pairs = load_pairs(given.primers or by_name)
+    how = given.made(PcrOptions)
     search.open_genomes(given.sequence, pairs.primers)
     table = Products((), pairs, given.sequence, search.genomes.named)
     search.dress(table)
@@ -93,23 +100,31 @@ def pcr(given: Given) -> None:
     Argument("target", f"What primers are to bind: {READ}"),
     Argument("background", "What they are not to bind, in the same formats."),
     Option(
-        *("-k", ONE, None),
+        "-k",
+        ONE,
+        None,
         "Differences from the background that a primer has at least.",
         required=True,
     ),
     Option(
-        *("--min-length", ONE, "none"),
+        "--min-length",
+        ONE,
+        "none",
         "Letters of a primer at least; shorter ones are lengthened.",
     ),
     Option("--max-length", ONE, "none", "Letters of a primer at most."),
     Option(
-        *("--gc", Number(0, 1), "any"),
+        "--gc",
+        Number(0, 1),
+        "any",
         "Only primers with this share of G and C, 0 to 1.",
         nargs=2,
         metavar="MIN MAX",
     ),
     Option(
-        *("--tm", Number(), "any"),
+        "--tm",
+        Number(),
+        "any",
         "Only primers with this melting temperature in °C (Biopython's Tm_NN).",
         nargs=2,
         metavar="MIN MAX",
@@ -118,12 +133,16 @@ def pcr(given: Given) -> None:
         WHERE,
         Option("--both-strands", bool, None, "Find primers of the target's strand - too."),
         Option(
-            *("--background-strand", BACKGROUND_STRANDS, None),
+            "--background-strand",
+            BACKGROUND_STRANDS,
+            None,
             "Strands of the background that primers differ from.",
         ),
     ),
     Option(
-        *("--regions", "FILE", "none"),
+        "--regions",
+        "FILE",
+        "none",
         "Also write, as BED, where every position has a primer of allowed length.",
         group=OUTPUT,
     ),
@@ -173,12 +192,16 @@ def primer(given: Given) -> None:
     options.GENOME,
     Option("-k", NONE, None, "Mismatches of a site; with bulges, differences.", required=True),
     Option(
-        *("--pam", "SEQ", None),
+        "--pam",
+        "SEQ",
+        None,
         "What stands beside a guide; NGG,NAG for one of several.",
         default="NGG",
     ),
     Option(
-        *("--pam-side", PAM_SIDES, None),
+        "--pam-side",
+        PAM_SIDES,
+        None,
         "The PAM follows the guide (3p: NGG) or comes before it (5p: TTTV).",
     ),
     Option("--length", ONE, None, "Letters of a guide.", default=20),
@@ -189,7 +212,9 @@ def primer(given: Given) -> None:
     *options.VARIANTS,
     options.SCORE,
     Option(
-        *("--hits", "FILE", "none"),
+        "--hits",
+        "FILE",
+        "none",
         "Also write the sites, as BED or by its suffix TSV or CSV.",
         group=OUTPUT,
     ),
@@ -211,16 +236,17 @@ def guides(given: Given) -> None:
     search = Search(given, default="tsv")
     from kmatch.apps.guides import GuideOptions, GuideSearch
     from kmatch.genome import Genome
-    from kmatch.results.table import Guides
+    from kmatch.results.guides import Guides
     from kmatch.search.regions import load_regions
 
-    table = Guides((), given.k, "mit" in given.score)
+    table = Guides((), given.k, given.score)
     search.dress(table)
     form = options.format_by_name(given.hits, option="--hits") or "bed"
     search.aligned = bool(given.hits) and form != "bed"
     search.open_genomes(bool(given.vcf))
     target = Genome(given.target, keep=False)
-    how, where = given.made(GuideOptions), load_regions(given.regions)
+    how = given.made(GuideOptions)
+    where = load_regions(given.regions)
     begin = partial(GuideSearch, target, search.genomes, how, regions=where)
     with search.batches(begin, given.hits) as (found, handles):
         if given.hits:
@@ -248,13 +274,17 @@ def guides(given: Given) -> None:
         Option("--matrix", "FILE", "none", "Also write the differences, an assay a line."),
         Option("--positions", "FILE", "none", "Also write the genomes that differ by position."),
         Option(
-            *("--targets", "FILE", "none"),
+            "--targets",
+            "FILE",
+            "none",
             "Names of the genomes that are to be found, a line each.",
             reads=True,
         ),
         options.FILE,
         Option(
-            *("--format form", ("tsv", "csv"), "what FILE's suffix says, otherwise tsv"),
+            "--format form",
+            ("tsv", "csv"),
+            "what FILE's suffix says, otherwise tsv",
             "Output format.",
         ),
         options.COLUMNS,
@@ -285,7 +315,8 @@ def assay(given: Given) -> None:
     from kmatch.results.melting import Salts
     from kmatch.sequences.primer_pairs import load_pairs
 
-    pairs, targets = load_pairs(given.assays), None
+    pairs = load_pairs(given.assays)
+    targets = None
     if given.targets:
         targets = read_names(given.targets, "targets")
     given.genome = given.genomes[0]

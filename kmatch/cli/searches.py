@@ -45,11 +45,14 @@ class Search:
     """
 
     def __init__(self, given: Given, of_hits: bool = False, default: str = "bed") -> None:
-        self.given, self.messages = given, Messages(given.quiet, given.verbose)
+        self.given = given
+        self.messages = Messages(given.quiet, given.verbose)
         self.form = options.format_of(given, of_hits, default)
         standard = sys.stdout if given.output in (None, "-") else None
         self.on_screen = standard is not None and standard.isatty()
-        self.rows, self.label, self.aligned = 0, "", False
+        self.rows = 0
+        self.label = ""
+        self.aligned = False
         self._began = time.perf_counter()
         self._panel: PatternSet | None = None
         self.genomes: Any = None
@@ -94,7 +97,8 @@ class Search:
         from kmatch.apps.searches import on_cluster
         from kmatch.results.output import open_outputs
 
-        messages, given = self.messages, self.given
+        messages = self.messages
+        given = self.given
         several = self.genomes is not None and self.genomes.named
         run = given.made(Run)._replace(aligned=self.aligned)
         if given.vcf:
@@ -143,13 +147,15 @@ class Search:
     def conclude(self, found: str, counts: "Counts | None" = None, **more: Any) -> None:
         """Say what was found, in how much, how fast and on which device, and warn of patterns that
         are longer than every record; counts: of the hits, more: other facts, for --json."""
-        progress, several = self.begun.progress, ""
+        progress = self.begun.progress
+        several = ""
         if self._panel is not None:
             if self.regions is None:  # of regions only records with any are met
                 self._warn_of_long_patterns(self._panel, progress.longest)
             if self.genomes.named:
                 several = f"{counted(len(self.genomes), 'genome')}, "
-        records, letters = counted(progress.records, "record"), f"{progress.letters:,} bp"
+        records = counted(progress.records, "record")
+        letters = f"{progress.letters:,} bp"
         seconds = time.perf_counter() - self._began
         device = self.begun.engine.description.partition(" (")[0].partition(", ")[0]
         if self.given.json:
@@ -229,7 +235,9 @@ def multi(given: Given) -> None:
         "Differences (mismatches, insertions, deletions) allowed: N, or N% of a pattern."
     ),
     Option(
-        *("--report", REPORTS, "minima, beside a PAM ends"),
+        "--report",
+        REPORTS,
+        "minima, beside a PAM ends",
         "minima: the best of neighbouring ends; ends: every end; loci: the best of overlapping "
         "minima.",
     ),
@@ -280,51 +288,63 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
 
     rereads: whether the search reads the genome twice.
     """
+    _check_summary_only(given)
+    search = Search(given, of_hits=True)
+    panel = _panel(given)
+    search.open_genomes(rereads or bool(given.vcf), panel)
+    from kmatch.apps.searches import begin_search, make_scorer
+    from kmatch.results.limit import Counts, limited
+    from kmatch.results.table import FLANKS, VARIANTS, Hits
+    from kmatch.search.panel import pattern_distances
+    from kmatch.search.rules import check_pam
+
+    query = Query(problem, panel, **given.values(Query._fields[2:]))
+    check_pam(panel, query.pam, query.pam_side)
+    k_each = None if problem == "best" else pattern_distances(panel, query.k)
+
+    # The table of hits, without rows, and that of their counts.
+    shares = k_each if isinstance(query.k, str) else None
+    table = Hits((), panel, search.genomes, query.pam_side == "5p", shares)
+    table.threads = given.threads
+    scorer = make_scorer(query, given.score) if given.score else None
+    table.add_scores(given.score)
+    search.dress(table, VARIANTS if given.vcf else ())
+    search.aligned = (search.aligned and not given.summary_only) or bool(given.score)
+    counts = Counts(panel, None if k_each is None else int(k_each.max()))
+    is_summed = given.summary or given.summary_only
+    if scorer and is_summed:
+        counts.scores = scorer.specificities()
+
+    begin = partial(begin_search, query, search.genomes, regions=search.regions)
+    with search.batches(begin, given.summary) as (found, handles):
+        if search.form == "view" or not set(FLANKS).isdisjoint(table.tsv):
+            _look_around(table, search)
+        hits = heard(scorer.scored(found) if scorer else found, counts.add)
+        if given.summary_only:
+            deque(hits, maxlen=0)
+        else:
+            search.writer(handles[0], table).write_all(limited(hits, panel, given.limit))
+        if is_summed:
+            counts.write(handles[-1])
+    search.conclude(_found(search.rows, counts), counts)
+
+
+def _check_summary_only(given: Given) -> None:
+    """Raise UsageError for options that --summary-only makes useless."""
     others = {"--summary": given.summary, "--format": given.form, "--limit": given.limit}
     for option, value in others.items():
         if given.summary_only and value:
             raise click.UsageError(
                 f"--summary-only writes one table, to standard output or -o; leave {option} out"
             )
-    search = Search(given, of_hits=True)
-    panel = _panel(given)
-    search.open_genomes(rereads or bool(given.vcf), panel)
-    from kmatch.apps.searches import begin_search
-    from kmatch.results.limit import Counts, limited
-    from kmatch.results.table import FLANKS, VARIANTS, Hits
-    from kmatch.search.panel import pattern_distances
-    from kmatch.search.rules import check_pam, make_scorer
 
-    query = Query(problem, panel, **given.values(Query._fields[2:]))
-    check_pam(panel, query.pam, query.pam_side)
-    each = None if problem == "best" else pattern_distances(panel, query.k)
-    counts = Counts(panel, None if each is None else int(each.max()))
-    shares = each if isinstance(query.k, str) else None
-    table = Hits((), panel, search.genomes, query.pam_side == "5p", shares)
-    table.threads, scores = given.threads, given.score
-    scorer = make_scorer(query) if scores else None
-    table.add(scores)
-    search.dress(table, VARIANTS if given.vcf else ())
-    summed = given.summary or given.summary_only
-    if scorer and summed:
-        counts.scores = scorer.specificities(scores)
-    search.aligned = (search.aligned and not given.summary_only) or bool(scores)
-    begin = partial(begin_search, query, search.genomes, regions=search.regions)
-    with search.batches(begin, given.summary) as (found, handles):
-        if search.form == "view" or not set(FLANKS).isdisjoint(table.tsv):
-            _look_around(table, search)
-        hits = heard(scorer.scored(found, scores) if scorer else found, counts.add)
-        if given.summary_only:
-            deque(hits, maxlen=0)
-        else:
-            search.writer(handles[0], table).write_all(limited(hits, panel, given.limit))
-        if summed:
-            counts.write(handles[-1])
-    some = int(counts.hits.any(axis=1).sum())
-    part = f"{some:,} of " if 0 < some < len(panel) else ""
-    search.conclude(
-        f"{counted(search.rows, 'hit')} of {part}{counted(len(panel), 'pattern')}", counts
-    )
+
+def _found(hit_count: int, counts: "Counts") -> str:
+    """Return how many hits of how many patterns there were, in words."""
+    pattern_count = len(counts.hits)
+    with_hits = int(counts.hits.any(axis=1).sum())
+    part = f"{with_hits:,} of " if 0 < with_hits < pattern_count else ""
+    return f"{counted(hit_count, 'hit')} of {part}{counted(pattern_count, 'pattern')}"
 
 
 def _panel(given: Given) -> "PatternSet":

@@ -42,7 +42,9 @@ in one or two groups."""
     "Pack a genome, which is then searched without being read.",
     Argument("genome", READ),
     Option(
-        *("-o --output", "FILE", f"GENOME{PACKED}"),
+        "-o --output",
+        "FILE",
+        f"GENOME{PACKED}",
         "Write to FILE, whole or not at all.",
         group=OUTPUT,
     ),
@@ -61,7 +63,8 @@ def pack(given: Given) -> None:
     The file holds names, lengths and half a byte a base, and is mapped into memory and searched
     there.
     """
-    genome, path = given.genome, given.output or given.genome + PACKED
+    genome = given.genome
+    path = given.output or given.genome + PACKED
     if genome == "-" and not given.output:
         raise click.UsageError("standard input has no name; give one to the packed genome with -o")
     if path == "-" and sys.stdout is not None and sys.stdout.isatty():
@@ -85,19 +88,25 @@ def pack(given: Given) -> None:
     *grouped(
         OUTPUT,
         Option(
-            *("-o --output", "FIGURE", None),
+            "-o --output",
+            "FIGURE",
+            None,
             "Write to FIGURE, whole or not at all: .png, .svg or .pdf.",
             required=True,
         ),
         Option("--format form", FORMATS, "what FIGURE's suffix says", "Format of the picture."),
     ),
     Option(
-        *("--records", ONE, "24, of primers and guides 12"),
+        "--records",
+        ONE,
+        "24, of primers and guides 12",
         "Draw the N records with the most hits.",
     ),
     Option("--pattern", "NAME", "all", "Draw the rows of one pattern, pair or guide."),
     Option(
-        *("--genome", "FILE", "each record ends with its last hit"),
+        "--genome",
+        "FILE",
+        "each record ends with its last hit",
         "The genome, for the lengths of its records.",
         reads=True,
     ),
@@ -148,7 +157,9 @@ def plot(given: Given) -> None:
     Option("--genome", "FILE", "random letters", "The genome that is searched.", reads=True),
     Option("--size", Count(1000), "what suits the device", "Letters of text, 1,000 or more."),
     Option(
-        *("--seconds", Number(1e-9), None),
+        "--seconds",
+        Number(1e-9),
+        None,
         "Seconds that a search takes at most; slower ones get less of the text.",
         default=2.0,
         group=RUNNING,
@@ -219,10 +230,12 @@ def _sizes(names: str, default: int, text: str) -> Option:
     *grouped(
         OUTPUT,
         Option(
-            *("--format form", ("table", "tsv"), "table on a terminal, otherwise tsv"),
+            "--format form",
+            ("table", "tsv"),
+            "table on a terminal, otherwise tsv",
             "Output format.",
         ),
-        Option(*("-o --output", "FILE", "standard output"), "Write to FILE, whole or not at all."),
+        Option("-o --output", "FILE", "standard output", "Write to FILE, whole or not at all."),
     ),
     options.DEBUG,
     examples=("kmatch model -n 4096 -m 128 -m 256",),
@@ -234,7 +247,8 @@ def model(given: Given) -> None:
     The Discrete and the Unified Memory Machine (DMM, UMM) are simulated request by request, over
     all combinations of the sizes, with random letters.
     """
-    longest, shortest = max(given.m), min(given.n)
+    longest = max(given.m)
+    shortest = min(given.n)
     if longest > shortest:
         raise click.UsageError(
             f"a pattern of {longest} letters is longer than {shortest}; -m is at most -n"

@@ -41,7 +41,8 @@ def choose_engine(device: str, threads: int | None = None, work: int | None = No
     check_threads(threads)
     if not isinstance(device, str) or not DEVICE.fullmatch(device):
         raise DeviceError(f"unknown device '{device}'; use {KNOWN}")
-    kind, reason = device.partition(":")[0], "asked for"
+    kind = device.partition(":")[0]
+    reason = "asked for"
     if kind == "auto" and _has_driver():
         from kmatch.engine.ways import device_for  # with NumPy, which names of devices do without
 
@@ -96,7 +97,8 @@ def wake(device: str) -> None:
         return
 
     def open_context() -> None:
-        gpu, context = ctypes.c_int(), ctypes.c_void_p()
+        gpu = ctypes.c_int()
+        context = ctypes.c_void_p()
         first = re.search(r"\d+", device)
         number = int(first[0]) if first else 0
         if driver.cuInit(0) == 0 and driver.cuDeviceGet(ctypes.byref(gpu), number) == 0:

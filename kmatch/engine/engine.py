@@ -47,8 +47,7 @@ class Engine(ABC):
     name: `cpu` or `cuda`; device: itself, `cpu` or `cuda:N`; threads: of the CPU, at most one a
     core, None for all cores; description: of the device and why it was chosen, for people; layout:
     the chunks that it is fastest with; capacity: the hit codes of a chunk that it has memory for;
-    queues: how many chunks it works on side by side; united: whether texts have letters for sets of
-    bases, each of which they match; workers: its threads of the CPU.
+    queues: how many chunks it works on side by side; workers: its threads of the CPU.
     """
 
     name: str
@@ -57,7 +56,6 @@ class Engine(ABC):
     layout: Layout
     capacity: int
     queues = 1
-    united = False
 
     def __init__(self, threads: int | None = None) -> None:
         self.cores = cores()
@@ -90,14 +88,15 @@ class Engine(ABC):
     def planes(self, size: int) -> Words:
         """uint64[size], uninitialised, for planes that do not change once they are scanned."""
 
-    def pack(self, letters: Bytes, text: Text) -> None:
+    def pack(self, letters: Bytes, text: Text, united: bool = False) -> None:
         """Fill the planes A, C, G and T of a chunk.
 
         letters: uint8[≥ 64·words·rows + halo + 64·(words + 1)], ASCII in any case, 0 beyond the
-        text; text: with planes of at least 4·plane_words words, filled here.
+        text; text: with planes of at least 4·plane_words words, filled here; united: whether there
+        may be letters for sets of bases (see SET), each of which they match.
         """
         self.workers.run(pack, pack_items(text.words, text.plane_words), letters, text)
-        if self.united:
+        if united:
             add_sets(letters, np.flatnonzero(letters >= SET), text)
 
     @abstractmethod

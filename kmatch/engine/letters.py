@@ -1,16 +1,60 @@
-"""Letters read back from striped planes: whole texts, windows beside sites, and hits."""
+"""Letters read back: whole texts and windows out of striped planes, and patterns and texts from
+anchored ends on."""
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from kmatch.engine import queries
 from kmatch.engine.cpu.hits import next_item
 from kmatch.engine.cpu.vectors import pointer
 from kmatch.engine.types import COMPLEMENT, LETTERS, MATCH, MISMATCH
 from kmatch.engine.workers import SLAB
-from kmatch.jit.kernels import kernel
+from kmatch.jit.kernels import inlined, kernel
 
 BLOCK = 64  # rows read at a time
 
 ONE = np.uint64(1)
+
+step_of = inlined(queries.step_of)
+
+
+class Anchor(NamedTuple):
+    """An anchored end, one of Ends, with the step of its query (see `step_of`)."""
+
+    query: int
+    position: int
+    distance: int
+    limit: int
+    step: int
+
+
+@inlined
+def anchor_of(ends, reading, number):
+    """Return the Anchor of one of some Ends by its number; reading: ReadingArrays."""
+    positions, queries, distances, limits = ends
+    query = queries[number]
+    step = step_of(reading.backward[query])
+    return Anchor(query, positions[number], distances[number], limits[number], step)
+
+
+class Sides(NamedTuple):
+    """The two sides of a matrix: a pattern, and the text that its anchored end was found in.
+
+    pattern, text: pointers to `rows` and to `shown` masks, both from the anchor on.
+
+                  T  C  A  A  …   text, from the anchor on
+               T
+               G      cell (2, 1): two letters of the pattern are used, and one of the text
+               C
+               A
+        pattern, from the anchor on
+    """
+
+    pattern: Any
+    rows: int
+    text: Any
+    shown: int
 
 
 @kernel
@@ -24,16 +68,19 @@ def decode(text, position, step, count, letters):
     lane = min(position // lane_rows, 64 * words - 1)
     row = position - lane * lane_rows
     for i in range(count):
-        at, bit = row * words + (lane >> 6), np.uint64(lane & 63)
+        at = row * words + (lane >> 6)
+        bit = np.uint64(lane & 63)
         letter = np.uint64(0)
         for base in range(4):
             letter |= ((planes[at + base * plane] >> bit) & ONE) << np.uint64(base)
         letters[i] = letter
         row += step
         if row < 0:
-            lane, row = lane - 1, lane_rows - 1
+            lane -= 1
+            row = lane_rows - 1
         elif row == lane_rows and lane < 64 * words - 1:
-            lane, row = lane + 1, 0
+            lane += 1
+            row = 0
 
 
 @kernel
@@ -62,6 +109,23 @@ def read_view(view, position, step, count, letters):
                 decode(view.text, at, 1, 1, pointer(letters, i))
 
 
+@inlined
+def sides_of(view, reading, anchor, most, pattern, text):
+    """Read the letters of an Anchor's query, and of the text before it; returns the Sides.
+
+    view: View; reading: ReadingArrays; most: letters of the text beyond those of the pattern that
+    an alignment may use; pattern, text: pointers to memory for as many masks.
+    """
+    begin = reading.begins[anchor.query]
+    end = reading.begins[anchor.query + 1]
+    rows = end - begin
+    for i in range(rows):
+        pattern[i] = reading.bases[reading.letters[end - 1 - i]]
+    shown = min(rows + most, (anchor.position - anchor.limit) * anchor.step + 1)
+    read_view(view, anchor.position, -anchor.step, shown, text)
+    return Sides(pattern, rows, text, shown)
+
+
 @kernel
 def copy_rows(values, begins, bounds, out):
     """Fill out, uint8, with rows of `values`; see `kmatch.arrays.gather`."""
@@ -87,7 +151,8 @@ def read_text(work, text, letters):
     work: an item is a word of the rows; text: Text.
     """
     planes, words, rows, plane_words = text
-    owned, column = 64 * words * rows, np.empty((4, BLOCK), np.uint64)
+    owned = 64 * words * rows
+    column = np.empty((4, BLOCK), np.uint64)
     word = next_item(work)
     while word >= 0:
         for row in range(0, rows, BLOCK):
@@ -118,13 +183,17 @@ def read_windows(work, view, positions, minus, bounds, compared, windows):
     slab = next_item(work)
     while slab >= 0:
         for i in range(slab * SLAB, min((slab + 1) * SLAB, len(positions))):
-            window, columns = windows[bounds[i] : bounds[i + 1]], ops[bounds[i] : bounds[i + 1]]
+            window = windows[bounds[i] : bounds[i + 1]]
+            columns = ops[bounds[i] : bounds[i + 1]]
             pattern = masks[begins[i] : begins[i] + len(window)]
-            last, back = len(window) - 1, minus[i] != 0
-            first, step = (positions[i] + last, -1) if back else (positions[i], 1)
-            read_view(view, first, step, last + 1, window)
-            for j in range(last + 1):
-                mask = COMPLEMENT[window[j]] if back else window[j]
+            size = len(window)
+            is_reverse = minus[i] != 0
+            if is_reverse:
+                read_view(view, positions[i] + size - 1, -1, size, window)
+            else:
+                read_view(view, positions[i], 1, size, window)
+            for j in range(size):
+                mask = COMPLEMENT[window[j]] if is_reverse else window[j]
                 columns[j] = MATCH if mask & pattern[j] else MISMATCH
                 window[j] = LETTERS[mask]
         slab = next_item(work)

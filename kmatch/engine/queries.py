@@ -1,6 +1,6 @@
 """Queries as flat arrays, the form in which kernels on every device read them."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,7 +43,8 @@ def window_arrays(masks: Bytes, bounds: Longs, exact: Bools, k: int) -> QueryArr
     shifts = offsets_in_rows(bounds)
     if exact.any():  # counted letters come first
         order = np.argsort(2 * np.repeat(np.arange(len(lengths)), lengths) + exact, kind="stable")
-        masks, shifts = masks[order], shifts[order]
+        masks = masks[order]
+        shifts = shifts[order]
         counted = np.add.reduceat(~exact, bounds[:-1], dtype=np.int64)
     planes, plane_of = _planes_of(masks)
     starts = bounds[:-1]
@@ -63,12 +64,27 @@ def _planes_of(masks: Bytes) -> tuple[Bytes, Planes]:
     return planes, look_up(masks, plane_of).view(np.int8)
 
 
+def step_of(backward: Any) -> Any:
+    """Return the step from a letter of the text to the one that a query reads next: 1 or −1.
+
+    backward: whether the text is read downwards. Kernels inline it. All steps of a query have this
+    sign: an alignment leads up to its anchor, the letter read last, and a PAM stands behind that.
+
+        position          0 1 2 3 4 5 6 7 8
+        step 1            > > > > > a P P P       a the anchor, P the PAM
+        step −1           P P P a < < < < <
+        text that matches the pattern's letters from the anchor on: anchor, anchor − step, …
+        PAM from the anchor outwards: anchor + step, anchor + 2·step, …
+    """
+    return -1 if backward else 1
+
+
 class ReadingArrays(NamedTuple):
     """Q queries as the recurrence reads them: letter after letter, along or against the text.
 
     letters: int8[L], plane numbers, those of query q from begins[q] to begins[q+1]; begins:
-    int64[Q+1]; backward: uint8[Q], 1 where the text is read downwards, against complemented
-    letters; bases: uint8[4+x], the mask of each plane.
+    int64[Q+1]; backward: uint8[Q], 1 where the text is read downwards (see `step_of`), against
+    complemented letters; bases: uint8[4+x], the mask of each plane.
     """
 
     letters: Planes

@@ -4,20 +4,32 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs, counted_in_rows
+from kmatch.arrays import Bytes, Longs, bounds_of, counted_in_rows, gather
 from kmatch.engine.geometry import Text
 
 SET = 128  # and a mask: a letter that matches several bases, which united texts have alone
 LETTERS = np.arange(SET, SET + 16, dtype=np.uint8)  # by mask
 LETTERS[[0, 1, 2, 4, 8]] = np.frombuffer(b"NACGT", np.uint8)
 COMPLEMENT = np.array([0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15], np.uint8)
-MATCH, MISMATCH = np.uint8(ord("=")), np.uint8(ord("X"))
-SKIP_TEXT, SKIP_PATTERN = np.uint8(ord("D")), np.uint8(ord("I"))
-# An alignment in an int64: its columns in the lowest bits, then each difference, the first one
-# lowest, a column and above 0 which of KINDS.
+MATCH = np.uint8(ord("="))
+MISMATCH = np.uint8(ord("X"))
+SKIP_TEXT = np.uint8(ord("D"))
+SKIP_PATTERN = np.uint8(ord("I"))
+
+# An alignment in an int64: how many columns it has, and above that its differences, the first one
+# lowest. A difference is its column and, in the lowest bits, which of KINDS it is.
+#
+#     bits    … 15 14 13 12 11 10  9 │ 8  7 │ 6  5  4  3  2  1  0
+#               column of the first  │ kind │ columns of the alignment
 KINDS = np.array([MATCH, MISMATCH, SKIP_PATTERN, SKIP_TEXT])
-COLUMN_BITS, KIND_BITS, MOST_EDITS = 7, 2, 6
-NUMBER, CIGAR = -1, -2  # of cells in lines: what kernels write out of an int64
+MISMATCH_KIND, SKIP_PATTERN_KIND, SKIP_TEXT_KIND = range(1, 4)
+COLUMN_BITS = 7
+KIND_BITS = 2
+MOST_EDITS = 6
+
+# Of cells in lines: what kernels write out of an int64.
+NUMBER = -1
+CIGAR = -2
 
 
 class Ends(NamedTuple):
@@ -46,6 +58,15 @@ class Texts(NamedTuple):
     def counted(self, letter: str) -> Longs:
         """How often each text has a letter, int64[n]."""
         return counted_in_rows(self.letters == ord(letter), self.bounds)
+
+    def stretches(self, begins: Longs, lengths: Longs) -> "Texts":
+        """Return stretches of the letters side by side, a text each.
+
+        begins, lengths: int64[m], where each begins among the letters of all texts, and how many
+        letters it has.
+        """
+        bounds = bounds_of(lengths)
+        return Texts(bounds, gather(self.letters, begins, bounds))
 
 
 class Columns(NamedTuple):
@@ -77,15 +98,20 @@ class Starts(NamedTuple):
 
 
 def part_of(starts: Starts, begin: int, end: int) -> Starts:
-    """The Starts from `begin` to `end`, and behind them the letters that their primers may take."""
-    masks, begins, limits, bounds = starts
-    stop = int((np.arange(begin, end) + limits[begin:end]).max(initial=end))
-    inside = begins[(begins > begin) & (begins < stop)]
-    limits = np.minimum(limits[begin:stop], stop - np.arange(begin, stop))
-    bounds = bounds[begin:stop].copy()
-    bounds[end - begin :] = limits[end - begin :] + 1  # nothing is looked for there
-    cuts = np.concatenate([[begin], inside, [stop]]).astype(np.int64) - begin
-    return Starts(masks[begin:stop].copy(), cuts, limits, bounds)
+    """Return the Starts from `begin` to `end`, and behind them the letters that their primers may
+    take.
+
+        starts        begin ─────────── end ───── stop
+        looked for    yes               no, as bounds are above limits
+    """
+    reach = np.arange(begin, end) + starts.limits[begin:end]
+    stop = int(reach.max(initial=end))
+    limits = np.minimum(starts.limits[begin:stop], stop - np.arange(begin, stop))
+    bounds = starts.bounds[begin:stop].copy()
+    bounds[end - begin :] = limits[end - begin :] + 1
+    is_inside = (starts.begins > begin) & (starts.begins < stop)
+    begins = np.concatenate([[begin], starts.begins[is_inside], [stop]])
+    return Starts(starts.masks[begin:stop].copy(), begins.astype(np.int64) - begin, limits, bounds)
 
 
 class States(NamedTuple):
@@ -144,24 +170,49 @@ class View(NamedTuple):
 
 
 def unit_states(k: int) -> States:
-    """The States where only the sum of all differences is bounded, by k: one for each diagonal."""
+    """Return the States where only the sum of all differences is bounded, by k.
+
+    There is one for each diagonal. With k = 1:
+
+        state       0    1    2
+        offset     −1    0    1
+        inserted   −1    0    1      −1: none
+        deleted     1    2   −1
+    """
     offset = np.arange(-k, k + 1)
     number = np.arange(2 * k + 1)
+    inserted = number - 1
     deleted = np.where(number < 2 * k, number + 1, -1)
-    return States(offset, number - 1, deleted, np.zeros_like(offset), k, 1, False)
+    cost = np.zeros_like(offset)
+    return States(offset, inserted, deleted, cost, start=k, gap=1, apart=False)
 
 
 def kind_states(k: int, insertions: int, deletions: int) -> States:
-    """The States where each kind is bounded: one for each number of insertions and of deletions."""
+    """Return the States where each kind is bounded.
+
+    There is one for each number of insertions and of deletions. With at most 1 of each:
+
+        state          0       1       2       3
+        (ins., del.)   (0, 0)  (0, 1)  (1, 0)  (1, 1)
+        offset         0       1       −1      0
+        inserted       2       3       −1      −1        −1: none
+        deleted        1       −1      3       −1
+        cost           0       1       1       2
+    """
     pairs = [
-        (i, d)
-        for i in range(min(insertions, k) + 1)
-        for d in range(min(deletions, k) + 1)
-        if i + d <= k
+        (inserted, deleted)
+        for inserted in range(min(insertions, k) + 1)
+        for deleted in range(min(deletions, k) + 1)
+        if inserted + deleted <= k
     ]
-    number = {pair: at for at, pair in enumerate(pairs)}
-    after = [(number.get((i + 1, d), -1), number.get((i, d + 1), -1)) for i, d in pairs]
-    inserted, deleted = np.array(after, np.int64).T.copy()
+    states = {pair: state for state, pair in enumerate(pairs)}
     counts = np.array(pairs, np.int64)
-    offset, cost = counts[:, 1] - counts[:, 0], counts.sum(axis=1)
-    return States(offset, inserted, deleted, cost, 0, 0, True)
+    return States(
+        offset=counts[:, 1] - counts[:, 0],
+        inserted=np.array([states.get((i + 1, d), -1) for i, d in pairs], np.int64),
+        deleted=np.array([states.get((i, d + 1), -1) for i, d in pairs], np.int64),
+        cost=counts.sum(axis=1),
+        start=0,
+        gap=0,
+        apart=True,
+    )

@@ -153,7 +153,8 @@ class Job:
     """A kernel under way; work: int64[2], what it takes; shares: what threads do of it."""
 
     def __init__(self, items: int, shares: list[Future[object]]) -> None:
-        self.work, self.shares = np.array([0, items], np.int64), shares
+        self.work = np.array([0, items], np.int64)
+        self.shares = shares
 
     def wait(self) -> None:
         """Wait until all items are done; raises what a thread raised."""

@@ -15,8 +15,9 @@ from llvmlite import binding
 from numba import from_dtype, types
 from numba.extending import intrinsic
 
-from kmatch.jit.entries import Entry, Unfit, machine
+from kmatch.jit.arguments import ArrayOf, Kind, Kinds, NumberOf, Unfit
 from kmatch.jit.folders import folder_name
+from kmatch.jit.objects import machine
 
 Decorator = Callable[[Callable[..., Any]], Any]  # what kernels are is typed by Numba
 
@@ -24,13 +25,6 @@ Decorator = Callable[[Callable[..., Any]], Any]  # what kernels are is typed by 
 kernel: Decorator = numba.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 inlined: Decorator = numba.njit(inline="always")
-
-
-def hosted(function: Callable[..., Any]) -> Entry:
-    """A kernel that only host code beside it calls, as an Entry."""
-    made = Entry(function.__module__, function.__name__)
-    made.kernel = kernel(function)
-    return made
 
 
 @cache
@@ -79,26 +73,29 @@ define void @NRT_MemInfo_call_dtor({p} %memory) {{
 """
 
 
-def compile_object(kernel: Any, spelled: str, kinds: list[Any], symbol: str) -> bytes:
-    """The object of a kernel for arguments that are spelled so (see `kmatch.jit.entries.spell`).
+def compile_object(kernel: Any, kinds: Kinds, symbol: str) -> bytes:
+    """Return the object of a kernel for arguments of some kinds.
 
     It defines symbol(words), which leaves the kernel's number in the first of them. Raises Unfit
     where Numba is one that kmatch does not know, and for a kernel that needs more of its runtime.
     """
     if not KNOWN[0] <= tuple(map(int, numba.__version__.split(".")[:2])) < KNOWN[1]:
         raise Unfit(f"Numba {numba.__version__} is not known")
-    names = {
-        "kind": iter(kinds).__next__,
-        "array": lambda kind, dimensions: types.Array(from_dtype(kind), dimensions, "C"),
-        "number": lambda kind: numba.typeof(kind(0)),
-        "items": lambda kind, *items: types.BaseTuple.from_types(items, kind),
-    }
-    arguments = tuple(eval(spelled, names))
+    arguments = tuple(map(_numba_type, kinds))
     kernel.compile(arguments)
     run = _caller(kernel.overloads[arguments].fndesc)
     caller = numba.cfunc(types.int64(types.CPointer(types.int64)))(lambda words: run(words))
     parts = caller.inspect_llvm(), kernel.inspect_llvm(arguments)
     return _emit(parts, caller.native_name, symbol)
+
+
+def _numba_type(kind: Kind) -> Any:
+    """Return Numba's type of a kind."""
+    if isinstance(kind, ArrayOf):
+        return types.Array(from_dtype(kind.dtype), kind.dimensions, "C")
+    if isinstance(kind, NumberOf):
+        return numba.typeof(kind.type(0))
+    return types.BaseTuple.from_types(list(map(_numba_type, kind.items)), kind.type)
 
 
 def _caller(kernel: Any) -> Any:
@@ -112,7 +109,8 @@ def _caller(kernel: Any) -> Any:
     @intrinsic
     def run(typingctx: Any, words: Any) -> Any:
         def build(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-            packer, items = context.get_arg_packer(kernel.argtypes), []
+            packer = context.get_arg_packer(kernel.argtypes)
+            items = []
             for number, kind in enumerate(packer.argument_types, 1):
                 place = builder.gep(given[0], [context.get_constant(types.intp, number)])
                 items.append(builder.load(builder.bitcast(place, kind.as_pointer())))

@@ -5,17 +5,17 @@ import os
 from collections.abc import Container, Iterator
 from contextlib import suppress
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from kmatch.arrays import Bytes, Words, bounds_of, gather, look_up
+from kmatch.arrays import Bytes, Longs, Words, bounds_of, gather, look_up
 from kmatch.engine.engine import read_text
-from kmatch.engine.geometry import LANES_PER_WORD, Text, text_of
+from kmatch.engine.geometry import LANES_PER_WORD, Text
 from kmatch.engine.types import LETTERS
 from kmatch.errors import InputError
-from kmatch.packed.writer import HEADER, INDEX, MAGIC, SPARE, TAIL, VERSION, crc32
+from kmatch.packed.writer import HEADER, INDEX, MAGIC, SPARE, TAIL, VERSION, IndexNumbers, crc32
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
 from kmatch.sequences.files import Source, StrPath
 from kmatch.sequences.records import MOST, SHORT, STRETCH, Letters, Progress, RecordNames, Stretch
@@ -32,13 +32,28 @@ def open_packed(path: StrPath, label: str) -> "PackedFile | None":
     with suppress(OSError), open(path, "rb") as handle:
         if handle.read(len(MAGIC)) == MAGIC:
             # Copied on writing, which never happens, but kernels are compiled for writeable arrays.
-            return PackedFile(mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_COPY), label)
+            data = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_COPY)
+            return PackedFile(data, label)
     return None
 
 
 def parts_of_pipe(source: Source) -> Iterator[Stretch]:
     """The Stretches of a packed genome in a pipe or a compressed file, which is read whole."""
-    return PackedFile(bytearray(source.handle.read()), source.label).stretches()
+    data = bytearray(source.handle.read())
+    return PackedFile(data, source.label).stretches()
+
+
+class StoredChunk(NamedTuple):
+    """A chunk of a packed genome.
+
+    offset: where its planes begin in the file; length: positions that it owns; rows: those that a
+    lane owns; checksum: of its planes.
+    """
+
+    offset: int
+    length: int
+    rows: int
+    checksum: int
 
 
 class PackedFile:
@@ -46,16 +61,19 @@ class PackedFile:
 
     data: the whole file; label: how messages name it. size: bytes of the file; plan, words: as it
     was packed; names, sizes: of the records, and their letters, int64[n]; begins: the position of
-    each one's first letter, int64[n]; offsets, lengths, rows: of each chunk's planes, the positions
-    that it owns, and its rows; checksum: of the index. Raises InputError for a file that is cut,
-    damaged, or of a newer version.
+    each one's first letter, int64[n]; chunks: its StoredChunks, and lengths: theirs; checksum: of
+    the index. Raises InputError for a file that is cut, damaged, or of a newer version.
     """
 
     def __init__(self, data: mmap.mmap | bytearray, label: str) -> None:
-        self.label, self.size, self._data = label, len(data), data
-        if self.size < len(HEADER) + SPARE + INDEX.size + TAIL.size:
+        self.label = label
+        self.size = len(data)
+        self._data = data
+        least = len(HEADER) + SPARE + INDEX.size + TAIL.size
+        if self.size < least:
             raise self._damaged("is cut")
-        version = int.from_bytes(data[len(MAGIC) : len(MAGIC) + 4], "little")
+        version_bytes = data[len(MAGIC) : len(MAGIC) + 4]
+        version = int.from_bytes(version_bytes, "little")
         if version > VERSION:
             raise InputError(
                 f"{label}: a packed genome of version {version}, and this kmatch reads version "
@@ -63,12 +81,15 @@ class PackedFile:
             )
         if data[: len(HEADER)] != HEADER:
             raise self._damaged("is damaged in its first bytes")
-        end = self.size - TAIL.size
-        begin, self.checksum, version, magic = TAIL.unpack(data[end:])
+        index_end = self.size - TAIL.size
+        planes_end, self.checksum, version, magic = TAIL.unpack(data[index_end:])
         if magic != MAGIC or version != VERSION:
             raise self._damaged("is cut or damaged at its end")
-        tail = data[begin:end] if len(HEADER) <= begin <= end - SPARE - INDEX.size else b""
-        if not tail or crc32(tail) != self.checksum or not self._read_index(bytes(tail), begin):
+        tail = b""
+        if len(HEADER) <= planes_end <= index_end - SPARE - INDEX.size:
+            tail = bytes(data[planes_end:index_end])
+        is_whole = bool(tail) and crc32(tail) == self.checksum
+        if not is_whole or not self._read_index(tail, planes_end):
             raise self._damaged("is damaged in its index")
         self.planes = cache(self._planes_of)  # engines know planes by the array
         self.check = cache(self._check)
@@ -77,51 +98,67 @@ class PackedFile:
     def _damaged(self, what: str) -> InputError:
         return InputError(f"{self.label}: the packed genome {what}; {_AGAIN}")
 
-    def _read_index(self, tail: bytes, end: int) -> bool:
-        """Take the index, which begins behind SPARE zeros; end: of the planes.
+    def _read_index(self, tail: bytes, planes_end: int) -> bool:
+        """Take the index, which begins behind SPARE zeros; planes_end: where planes do in the file.
 
         Returns whether chunks are in the file, and records in the chunks: kernels check no bounds.
         """
-        numbers = INDEX.unpack_from(tail, SPARE)
-        self.words, length, halo, gap, chunks, records, letters, _ = numbers
-        at, size = SPARE + INDEX.size, 32 * chunks + 24 * records + letters
-        if min(numbers) < 0 or not self.words or not length or at + size != len(tail):
+        numbers = IndexNumbers(*INDEX.unpack_from(tail, SPARE))
+        if min(numbers) < 0 or not numbers.words or not numbers.length:
             return False
-        self.plan = ChunkPlan(length, halo, gap, lead=halo)
-        table = np.frombuffer(tail, "<i8", 4 * chunks, at).reshape(-1, 4)
-        self.offsets, self.lengths, self.rows, self._sums = table.T.tolist()
-        at += table.nbytes
-        table = np.frombuffer(tail, "<i8", 3 * records, at).reshape(-1, 3)
-        self.begins, self.sizes, ends = np.ascontiguousarray(table.T, np.int64)
+        # Where the tables of chunks and of records and the names begin in the tail.
+        chunks_start = SPARE + INDEX.size
+        records_start = chunks_start + 32 * numbers.chunks
+        names_start = records_start + 24 * numbers.records
+        if names_start + numbers.name_bytes != len(tail):
+            return False
+        self.words = numbers.words
+        self.plan = ChunkPlan(numbers.length, numbers.halo, numbers.gap, lead=numbers.halo)
+        chunks = np.frombuffer(tail, "<i8", 4 * numbers.chunks, chunks_start)
+        chunk_rows = chunks.reshape(-1, 4).tolist()
+        self.chunks = [StoredChunk(*row) for row in chunk_rows]
+        self.lengths = [chunk.length for chunk in self.chunks]
+        records = np.frombuffer(tail, "<i8", 3 * numbers.records, records_start)
+        columns = records.reshape(-1, 3).T
+        self.begins, self.sizes, name_ends = np.ascontiguousarray(columns, np.int64)
         self._ends = self.begins + self.sizes
-        names = np.frombuffer(tail, np.uint8, letters, at + table.nbytes)
-        self.names = RecordNames(np.concatenate([[0], ends]), names)
-        positions = sum(self.lengths)
+        name_bounds = np.concatenate([np.zeros(1, np.int64), name_ends])
+        self.names = RecordNames(name_bounds, np.frombuffer(tail, np.uint8, -1, names_start))
         return (
-            all(owned == length for owned in self.lengths[:-1])
-            and all(
-                len(HEADER) <= offset <= end - 32 * self._plane_words(rows)
-                and offset % 8 == 0
-                and 0 <= owned <= LANES_PER_WORD * self.words * rows
-                for offset, rows, owned in zip(self.offsets, self.rows, self.lengths, strict=True)
-            )
-            and bool(
-                (np.diff(self.begins, prepend=0, append=positions) >= 0).all()
-                and (self.sizes >= 0).all()
-                and (self.sizes <= positions - self.begins).all()
-                and (np.diff(ends, prepend=0, append=letters) >= 0).all()
-            )
-            and bool(records or not chunks)
+            self._chunks_fit(planes_end)
+            and self._records_fit()
+            and _ascends(name_ends, numbers.name_bytes)
+            and (numbers.records > 0 or numbers.chunks == 0)
         )
+
+    def _chunks_fit(self, planes_end: int) -> bool:
+        """Return whether the planes of all chunks are in the file, and what they own in these."""
+        for chunk in self.chunks:
+            last_offset = planes_end - 32 * self._plane_words(chunk.rows)
+            if not len(HEADER) <= chunk.offset <= last_offset or chunk.offset % 8:
+                return False
+            most = LANES_PER_WORD * self.words * chunk.rows
+            if not 0 <= chunk.length <= most:
+                return False
+        return all(length == self.plan.length for length in self.lengths[:-1])
+
+    def _records_fit(self) -> bool:
+        """Return whether records come in order, and are where chunks own positions."""
+        positions = sum(self.lengths)
+        is_inside = self.sizes <= positions - self.begins
+        fits = bool((is_inside & (self.sizes >= 0)).all())
+        return fits and _ascends(self.begins, positions)
 
     def _planes_of(self, number: int) -> Words:
         """The planes of a chunk, uint64[4·(rows + halo)·words] and SPARE bytes."""
-        words = 4 * self._plane_words(self.rows[number]) + SPARE // 8
-        return np.frombuffer(self._data, "<u8", words, self.offsets[number])
+        chunk = self.chunks[number]
+        words = 4 * self._plane_words(chunk.rows) + SPARE // 8
+        return np.frombuffer(self._data, "<u8", words, chunk.offset)
 
     def _check(self, number: int) -> None:
         """Raise InputError unless the planes of a chunk are as they were written."""
-        if crc32(self.planes(number)[: -SPARE // 8]) != self._sums[number]:
+        planes = self.planes(number)[: -SPARE // 8]
+        if crc32(planes) != self.chunks[number].checksum:
             raise self._damaged(f"is damaged in its chunk {number}")
 
     def _plane_words(self, rows: int) -> int:
@@ -129,60 +166,118 @@ class PackedFile:
 
     def text(self, number: int) -> Text:
         """The Text of a chunk."""
-        rows = self.rows[number]
+        rows = self.chunks[number].rows
         return Text(self.planes(number), self.words, rows, self._plane_words(rows))
 
     def spans(self, number: int) -> Spans:
-        """The Spans of a chunk."""
+        """Return the Spans of a chunk: the records that it shows.
+
+        chunk            base |==== length ====|~~ halo ~~| end
+        records      |--a--|    |-b-|        |--c--|   |--d--|  |--e--|
+        shown            a        b             c         d
+        """
         base = number * self.plan.length
-        shown = base + self.plan.length + self.plan.halo
-        first = int(np.searchsorted(self._ends, base))
+        end = base + self.plan.length + self.plan.halo
+        # A chunk without letters of any shows the next one, or the last.
+        first = _count_before(self._ends, base)
         first = min(first, len(self.names) - 1)
-        last = max(first + 1, int(np.searchsorted(self.begins, shown)))
-        begins = self.begins[first:last] - base
-        return Spans(first, self.names[first:last], begins, self.sizes[first:last])
+        last = _count_before(self.begins, end)
+        last = max(last, first + 1)
+        shown = slice(first, last)
+        begins = self.begins[shown] - base
+        return Spans(first, self.names[shown], begins, self.sizes[shown])
 
     def stretches(
         self, on_progress: Progress | None = None, first: int = 0, last: int | None = None
     ) -> Iterator[Stretch]:
-        """Yield the records as Stretches, short ones together; first, last: the number of the first
-        one and that behind the last, None for all."""
-        short = self.sizes[:last] <= SHORT
-        last = len(short)
+        """Yield the records as Stretches, short ones together.
+
+        first, last: the number of the first record and that behind the last, None for all.
+
+        records     |-a-|  |--b--|  |-c-|  |----------- d -----------|  |-e-|
+        Stretches   [  a, b, c: letters  ]  [ d: unpacked when read   ]  [ e ]
+        """
+        last = len(self.sizes[:last])
         while first < last:
-            shown = self.begins[first] + STRETCH
-            end = int(np.searchsorted(self.begins[: first + MOST], shown))
-            end = max(first + 1, int(np.argmin(np.append(short[first:end], False))) + first)
+            end = self._stretch_end(first, last)
             begin = int(self.begins[first])
-            if on_progress and self.offsets:
-                number = min(begin // self.plan.length, len(self.offsets) - 1)
-                on_progress(self.offsets[number], self.size)
+            if on_progress and self.chunks:
+                number = begin // self.plan.length
+                chunk = self.chunks[min(number, len(self.chunks) - 1)]
+                on_progress(chunk.offset, self.size)
             letters: Letters
-            if end == first + 1:
-                letters = PackedLetters(self, begin, int(self.sizes[first]))
+            if end > first + 1:
+                letters = self._joined_letters(first, end)
             else:
-                bounds = bounds_of(self.sizes[first:end])
-                together = self.letters(begin, int(self._ends[end - 1]))
-                letters = gather(together, self.begins[first:end] - begin, bounds)
-            yield Stretch(self.names[first:end], self.sizes[first:end], letters)
+                size = int(self.sizes[first])
+                letters = PackedLetters(self, begin, size)
+            records = slice(first, end)
+            yield Stretch(self.names[records], self.sizes[records], letters)
             first = end
 
+    def _stretch_end(self, first: int, last: int) -> int:
+        """Return the number behind the last record of the Stretch that begins with the first one.
+
+        Records are together that are short, no more than MOST, and begin within STRETCH positions.
+        One that is not short is alone. last: the number behind the last of all.
+        """
+        stretch_end = int(self.begins[first]) + STRETCH
+        end = _count_before(self.begins[: first + MOST], stretch_end)
+        end = min(end, last)
+        is_long = self.sizes[first:end] > SHORT
+        if is_long.any():
+            end = first + int(is_long.argmax())
+        return max(end, first + 1)
+
+    def _joined_letters(self, first: int, last: int) -> Bytes:
+        """Return the letters of some records, one after another.
+
+        in the file   a a a . . b b b b . . c c
+        joined        a a a b b b b c c
+        """
+        begin = int(self.begins[first])
+        end = int(self._ends[last - 1])
+        with_gaps = self.letters(begin, end)
+        begins = self.begins[first:last] - begin
+        bounds = bounds_of(self.sizes[first:last])
+        return gather(with_gaps, begins, bounds)
+
     def letters(self, begin: int, end: int) -> Bytes:
-        """The letters at positions begin … end − 1: A, C, G, T, and N for anything else."""
+        """Return the letters at positions begin … end − 1: A, C, G, T, and N for anything else.
+
+        positions       begin |----------------------------| end
+        chunks       |---------|---------|---------|---------|
+        parts                 |-|--------|---------|-------|
+        """
         letters = np.empty(end - begin, np.uint8)
         length = self.plan.length
         for number in range(begin // length, -(-end // length)):
-            first, last = max(begin, number * length), min(end, (number + 1) * length)
+            base = number * length
+            part_start = max(begin, base)
+            part_end = min(end, base + length)
             chunk = self._letters_of(number)
-            letters[first - begin : last - begin] = chunk[first % length :][: last - first]
+            part = chunk[part_start - base : part_end - base]
+            letters[part_start - begin : part_end - begin] = part
         return letters
 
     def _unpacked(self, number: int) -> Bytes:
-        """The letters of a chunk."""
+        """Return the letters of a chunk."""
         self.check(number)
-        text, masks = self.text(number), np.empty(self.lengths[number], np.uint8)
+        text = self.text(number)
+        masks = np.empty(self.lengths[number], np.uint8)
         read_text(np.array([0, text.words]), text, masks)
         return look_up(masks, LETTERS)
+
+
+def _ascends(places: Longs, end: int) -> bool:
+    """Return whether places, from 0 to an end, come in order."""
+    steps = np.diff(places, prepend=0, append=end)
+    return bool((steps >= 0).all())
+
+
+def _count_before(places: Longs, end: int) -> int:
+    """Return how many places, which ascend, are before an end."""
+    return int(np.searchsorted(places, end))
 
 
 class PackedLetters:
@@ -191,14 +286,19 @@ class PackedLetters:
     dtype = np.dtype(np.uint8)
 
     def __init__(self, file: PackedFile, begin: int, size: int) -> None:
-        self._file, self._begin, self._size = file, begin, size
+        self._file = file
+        self._begin = begin
+        self._size = size
 
     def __len__(self) -> int:
         return self._size
 
     def __getitem__(self, part: slice) -> Bytes:
         first, last, step = part.indices(self._size)
-        return self._file.letters(self._begin + first, self._begin + max(first, last))[::step]
+        begin = self._begin + first
+        end = self._begin + max(first, last)
+        letters = self._file.letters(begin, end)
+        return letters[::step]
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         return np.asarray(self[:], dtype)
@@ -209,7 +309,9 @@ def serves(file: PackedFile, plan: ChunkPlan, words: int | None) -> bool:
 
     words: in a row, None if the search takes any number.
     """
-    return plan.halo <= file.plan.halo and plan.gap <= file.plan.gap and words in (None, file.words)
+    if plan.halo > file.plan.halo or plan.gap > file.plan.gap:
+        return False
+    return words is None or words == file.words
 
 
 def stored_chunks(
@@ -222,18 +324,20 @@ def stored_chunks(
     named: names of records; chunks that show none of these are left out. Checksums have been
     compared by then.
     """
-    numbers = [
-        number
-        for number in range(len(file.lengths))
-        if named is None or any(name in named for name in file.spans(number).names)
-    ]
+    numbers = list(range(len(file.chunks)))
+    if named is not None:
+        numbers = [number for number in numbers if _shows(file.spans(number), named)]
     for turn, number in enumerate(numbers):
-        for soon in numbers[turn : turn + 2]:
+        for soon in numbers[turn : turn + 2]:  # the next one while others search this one
             file.check(soon)
+        stored = file.chunks[number]
         if on_progress:
-            on_progress(file.offsets[number] + file.planes(number).nbytes - SPARE, file.size)
+            planes_end = stored.offset + file.planes(number).nbytes - SPARE
+            on_progress(planes_end, file.size)
         base = number * file.plan.length
-        yield (
-            LetterChunk(base, _NO_LETTERS, file.lengths[number], file.spans(number)),
-            text_of(file.planes(number), file.words, file.rows[number], file.plan.halo),
-        )
+        chunk = LetterChunk(base, _NO_LETTERS, stored.length, file.spans(number))
+        yield chunk, file.text(number)
+
+
+def _shows(spans: Spans, named: Container[str]) -> bool:
+    return any(name in named for name in spans.names)

@@ -19,15 +19,15 @@ records: a position of a record counts from the first of these.
 
 import struct
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any, BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
 from kmatch.engine.geometry import LANES_PER_WORD, text_of
 from kmatch.results.output import NamedHandle
-from kmatch.sequences.chunks import ChunkPlan, join_records
+from kmatch.sequences.chunks import ChunkPlan, LetterChunk, join_records
 from kmatch.sequences.records import RecordNames, Stretch
 
 try:
@@ -42,7 +42,7 @@ VERSION = 1
 HEADER = (MAGIC + VERSION.to_bytes(4, "little")).ljust(64, b"\0")
 SPARE = 512  # bytes
 TAIL = struct.Struct(f"<QII{len(MAGIC)}s")
-INDEX = struct.Struct("<8q")
+INDEX = struct.Struct("<8q")  # of IndexNumbers
 
 # One vector of the recurrence, and rows that a tile takes whole: they are neighbours in memory.
 WORDS = 8
@@ -54,6 +54,19 @@ GAP = 64  # the largest k + 1 of a search for differences that the chunks serve
 NARROW_GAP = 16  # where records are short
 SHORT = 4096  # letters of such records, on average
 ROWS = 8  # a lane has a multiple of this many rows, so that kmatch 1.1 can spread it on a GPU
+
+
+class IndexNumbers(NamedTuple):
+    """The numbers that the index begins with: see above."""
+
+    words: int
+    length: int
+    halo: int
+    gap: int
+    chunks: int
+    records: int
+    name_bytes: int
+    unused: int
 
 
 def write_packed(
@@ -73,53 +86,82 @@ def write_packed(
     from kmatch.engine.cpu.engine import CpuEngine
 
     engine = CpuEngine(threads)
-    parts = iter(records)
     lanes = LANES_PER_WORD * words
+    parts = iter(records)
     enough = min(length, lanes * HALO_SHARE * HALO)  # letters that justify the largest halo
-    first: list[Stretch] = []
-    letters, count = 0, 0
-    while letters < enough and (part := next(parts, None)):
-        first.append(part)
-        letters += len(part.letters)
-        count += len(part.names)
-    if halo is None:
-        halo = min(letters, enough) // lanes // HALO_SHARE // HALO_STEP * HALO_STEP
-    gap = GAP if letters >= SHORT * count else NARROW_GAP
-    plan = ChunkPlan(length, halo, gap, lead=halo)
-    chunks: list[tuple[int, int, int, int]] = []
-    names: list[RecordNames] = []
-    record_count = 0  # whose names these are
-    places = array("q")  # the position of each record's first letter, and its letters
-    end, buffer = handle.write(HEADER), np.empty(0, np.uint64)
+    first = _beginning(parts, enough)
+    plan = _plan_of(first, length, lanes, enough, halo)
+    tables = _Tables()
+    end = handle.write(HEADER)
+    buffer = np.empty(0, np.uint64)
     for chunk in join_records(chain(first, parts), plan, lanes * ROWS + LANES_PER_WORD):
         rows = -(-chunk.length // (lanes * ROWS)) * ROWS
-        size = 4 * (rows + halo) * words
+        size = 4 * (rows + plan.halo) * words
         if len(buffer) < size:
             buffer = np.empty(size, np.uint64)
         planes = buffer[:size]
-        engine.pack(chunk.letters, text_of(planes, words, rows, halo))
-        chunks.append((end, chunk.length, rows, crc32(planes)))
+        engine.pack(chunk.letters, text_of(planes, words, rows, plan.halo))
+        tables.take(chunk, end, rows, crc32(planes))
         handle.write(planes.data)
         end += planes.nbytes
-        number, shown, begins, lengths = chunk.spans
-        # Records of an earlier chunk may have grown since.
-        names.append(shown[record_count - number :])
-        record_count = number + len(shown)
-        found = np.stack([chunk.base + begins, lengths], axis=1)
-        places[2 * number :] = array("q", found.tobytes())
-    index = _index((words, length, halo, gap), chunks, RecordNames.joined(names), places)
+    index = tables.index(words, plan)
     handle.write(index)
     handle.write(TAIL.pack(end, crc32(index), VERSION, MAGIC))
-    return record_count, sum(places[1::2])
+    return len(tables.places) // 2, sum(tables.places[1::2])
 
 
-def _index(
-    layout: tuple[int, ...], chunks: list[Any], names: RecordNames, places: "array[int]"
-) -> bytes:
-    """The SPARE zeros and the index of a packed genome; layout: its first numbers."""
-    records = np.zeros((len(names), 3), "<i8")
-    records[:, :2] = np.array(places).reshape(-1, 2)
-    records[:, 2] = names.bounds[1:]
-    numbers = INDEX.pack(*layout, len(chunks), len(names), len(names.letters), 0)
-    tables = np.array(chunks, "<i8").tobytes(), records.tobytes()
-    return b"".join((bytes(SPARE), numbers, *tables, names.letters.tobytes()))
+def _beginning(parts: Iterator[Stretch], enough: int) -> list[Stretch]:
+    """Return the first Stretches, which have enough letters where there are so many."""
+    first: list[Stretch] = []
+    letters = 0
+    while letters < enough and (part := next(parts, None)):
+        first.append(part)
+        letters += len(part.letters)
+    return first
+
+
+def _plan_of(
+    first: list[Stretch], length: int, lanes: int, enough: int, halo: int | None
+) -> ChunkPlan:
+    """Return the ChunkPlan that suits the first Stretches, or one of a given halo."""
+    letters = sum(len(part.letters) for part in first)
+    records = sum(len(part.names) for part in first)
+    if halo is None:
+        halo = min(letters, enough) // lanes // HALO_SHARE // HALO_STEP * HALO_STEP
+    gap = GAP if letters >= SHORT * records else NARROW_GAP
+    return ChunkPlan(length, halo, gap, lead=halo)
+
+
+class _Tables:
+    """What the index tells.
+
+    chunks: of each the offset of its planes, positions that it owns, its rows, and the CRC-32 of
+    its planes; names: of the records, in parts; places: the position of each one's first letter,
+    and its letters.
+    """
+
+    def __init__(self) -> None:
+        self.chunks: list[tuple[int, int, int, int]] = []
+        self.names: list[RecordNames] = []
+        self.places = array("q")
+
+    def take(self, chunk: LetterChunk, offset: int, rows: int, checksum: int) -> None:
+        """Take a chunk, and the records that it shows, which may have grown since earlier ones."""
+        self.chunks.append((offset, chunk.length, rows, checksum))
+        number, shown, begins, lengths = chunk.spans
+        self.names.append(shown[len(self.places) // 2 - number :])
+        pairs = np.stack([chunk.base + begins, lengths], axis=1)
+        self.places[2 * number :] = array("q", pairs.tobytes())
+
+    def index(self, words: int, plan: ChunkPlan) -> bytes:
+        """Return the SPARE zeros and the index of a packed genome; words: in a row."""
+        names = RecordNames.joined(self.names)
+        letters = names.letters.tobytes()
+        layout = words, plan.length, plan.halo, plan.gap
+        numbers = IndexNumbers(*layout, len(self.chunks), len(names), len(letters), 0)
+        chunks = np.array(self.chunks, "<i8")
+        records = np.zeros((len(names), 3), "<i8")
+        records[:, :2] = np.array(self.places).reshape(-1, 2)
+        records[:, 2] = names.bounds[1:]
+        parts = [bytes(SPARE), INDEX.pack(*numbers), chunks.tobytes(), records.tobytes()]
+        return b"".join([*parts, letters])

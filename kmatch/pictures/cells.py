@@ -11,15 +11,23 @@ from kmatch.pictures import SCALE, WIDTH, label, new_figure, short
 from kmatch.pictures.tables import Table, Words
 
 MOST = 30  # names that have a row where hits are counted
-NAMED = 1000, 150  # rows and columns that each have their name
-_ROW, _LOW_ROW = 0.19, 0.115  # inches, of rows that are few, and with a name that can be read
+NAMED_ROWS = 1000  # that each have their name
+NAMED_COLUMNS = 150
+_ROW = 0.19  # inches of a row, where they are few
+_LOW_ROW = 0.115  # and with a name that can just be read
 _WIDE = 0.72  # of a picture's width that cells take
+_LARGEST = 8  # points of a name's letters
+_POINTS = 72  # an inch
+_DARK = 1.6  # sum of red, green and blue, below which words are white
 
 
 class Cells(NamedTuple):
-    """rows, columns: their names; values: [rows, columns], NaN or masked for a cell without colour;
-    what: they are; axis: what columns are; counts: whether they are, which cells show and colours
-    tell by logarithm; letters: to show in cells, object[rows, columns], if there are any."""
+    """Cells that are coloured by their values.
+
+    rows, columns: their names; values: [rows, columns], NaN or masked for a cell without colour;
+    what: they are; axis: what columns are; counts: whether values are, which cells show and colours
+    tell by logarithm; letters: to show in cells, object[rows, columns], if there are any.
+    """
 
     rows: Sequence[str]
     columns: Sequence[str]
@@ -32,23 +40,30 @@ class Cells(NamedTuple):
     @property
     def height(self) -> float:
         """Inches of the cells."""
-        return max((_ROW if len(self.rows) <= MOST + 1 else _LOW_ROW) * len(self.rows), 1.0)
+        row_height = _ROW if len(self.rows) <= MOST + 1 else _LOW_ROW
+        return max(row_height * len(self.rows), 1.0)
 
 
 def counts_of(words: Words, group: Longs, classes: Sequence[str], axis: str) -> Cells:
-    """The Cells of rows counted by their words and classes; group: int64[n].
+    """Return the Cells of rows counted by their words and classes; group: int64[n], the class.
 
     Of many words those with the most rows stand by themselves, the others together, uncoloured.
     """
     shape = (len(words.words), len(classes))
-    at = words.which * len(classes) + group
-    counts = np.bincount(at, minlength=shape[0] * shape[1]).reshape(shape)
-    names, coloured = list(words.words), len(words.words)
+    numbers = words.which * len(classes) + group
+    counts = np.bincount(numbers, minlength=shape[0] * shape[1])
+    counts = counts.reshape(shape)
+    names = list(words.words)
+    coloured = len(names)
     if len(names) > MOST:
         order = np.argsort(-counts.sum(axis=1), kind="stable")
-        chosen, rest = np.sort(order[:MOST]), order[MOST:]
-        names = [*(names[number] for number in chosen.tolist()), counted(len(rest), "other")]
-        counts, coloured = np.vstack([counts[chosen], counts[rest].sum(axis=0)]), MOST
+        chosen = np.sort(order[:MOST])
+        others = order[MOST:]
+        names = [names[number] for number in chosen.tolist()]
+        names.append(counted(len(others), "other"))
+        of_others = counts[others].sum(axis=0)
+        counts = np.vstack([counts[chosen], of_others])
+        coloured = MOST
     values = np.ma.masked_equal(counts, 0)
     values[coloured:] = np.ma.masked
     return Cells(names, classes, values, "rows", axis, counts=True)
@@ -58,32 +73,57 @@ def draw_cells(axes: Any, cells: Cells) -> None:
     """Draw Cells, the darker, the more."""
     from matplotlib.colors import LogNorm, Normalize
 
-    values, style = np.ma.masked_invalid(cells.values), {"aspect": "auto", "cmap": SCALE}
+    values = np.ma.masked_invalid(cells.values)
     most = max(float(values.filled(0).max()), 1)
     scale = LogNorm(0.5, most) if cells.counts else Normalize(0, most)
-    image = axes.imshow(values, norm=scale, interpolation="nearest", **style)
-    spaces = cells.height, _WIDE * WIDTH
-    ways = spaces, NAMED, (axes.set_yticks, axes.set_xticks)
-    sizes = []
-    for names, space, most, ticks in zip(cells, *ways, strict=False):
-        step = -(-len(names) // most)
-        sizes.append(min(8, 72 * space / len(names) * step * 0.95))
-        ticks(range(0, len(names), step), map(label, names[::step]), fontsize=sizes[-1])
-    longest = max(map(len, cells.columns)) * sizes[1] / 72 * 0.6
-    if longest > spaces[1] / len(cells.columns):
+    image = axes.imshow(values, norm=scale, cmap=SCALE, interpolation="nearest", aspect="auto")
+    # Names of rows and columns, in letters that fit.
+    width = _WIDE * WIDTH
+    row_size = _name_ticks(axes.set_yticks, cells.rows, cells.height, NAMED_ROWS)
+    column_size = _name_ticks(axes.set_xticks, cells.columns, width, NAMED_COLUMNS)
+    letters = max(map(len, cells.columns))
+    longest = letters * column_size / _POINTS * 0.6
+    if longest > width / len(cells.columns):
         axes.tick_params(axis="x", rotation=90)
-    texts = np.vectorize(short, otypes=[object])(values.data) if cells.counts else cells.letters
-    if texts is not None:
-        dark = ~np.ma.getmaskarray(values) & (image.cmap(scale(values))[..., :3].sum(-1) < 1.6)
-        for (row, column), word in np.ndenumerate(texts):
-            colour = "white" if dark[row, column] else "0.3"
-            text = {"ha": "center", "va": "center", "fontsize": min(*sizes, 7), "color": colour}
-            axes.text(column, row, word, **text)
+    # Words in cells.
+    words = cells.letters
+    if cells.counts:
+        words = np.vectorize(short, otypes=[object])(values.data)
+    if words is not None:
+        colours = image.cmap(scale(values))[..., :3]
+        is_coloured = ~np.ma.getmaskarray(values)
+        is_dark = is_coloured & (colours.sum(-1) < _DARK)
+        size = min(row_size, column_size, 7)
+        _write_words(axes, words, is_dark, size)
     axes.set_xlabel(cells.axis)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
+    _draw_scale(axes, image, cells.what)
+
+
+def _name_ticks(set_ticks: Any, names: Sequence[str], space: float, most: int) -> float:
+    """Name the rows or the columns of cells; returns the points of the letters.
+
+    space: inches of all; most: how many have their names, of more each second, third and so on.
+    """
+    step = -(-len(names) // most)
+    size = min(_LARGEST, _POINTS * space / len(names) * step * 0.95)
+    labels = map(label, names[::step])
+    set_ticks(range(0, len(names), step), labels, fontsize=size)
+    return size
+
+
+def _write_words(axes: Any, words: Any, is_dark: Any, size: float) -> None:
+    """Write a word in each cell, in white where it is dark."""
+    for (row, column), word in np.ndenumerate(words):
+        colour = "white" if is_dark[row, column] else "0.3"
+        axes.text(column, row, word, ha="center", va="center", fontsize=size, color=colour)
+
+
+def _draw_scale(axes: Any, image: Any, what: str) -> None:
+    """Draw what colours mean beside the axes."""
     bar = axes.figure.colorbar(image, ax=axes, fraction=0.05, pad=0.01, aspect=50)
-    bar.set_label(cells.what)
+    bar.set_label(what)
     bar.ax.minorticks_off()
     bar.ax.tick_params(labelsize=7, length=2)
     bar.outline.set_visible(False)
@@ -91,43 +131,56 @@ def draw_cells(axes: Any, cells: Cells) -> None:
 
 def draw_assays(table: Table, _: int | None = None) -> Any:
     """A Figure of a table of assays: the differences in each genome that amplifies."""
-    assay, genome, amplifies = (table.columns[name] for name in table.kind.needed)
-    oligos = np.nan_to_num([table.get(name) for name in ("forward", "reverse", "probe")])
-    yes = np.array([word == "yes" for word in amplifies.words])[amplifies.which]
-    cells = np.full((len(assay.words), len(genome.words)), np.nan)
-    cells[assay.which, genome.which] = np.where(yes, oligos.sum(axis=0), np.nan)
-    return _draw(assay.words, genome.words, cells)
+    assay = table.columns["assay"]
+    genome = table.columns["genome"]
+    amplifies = table.columns["amplifies"]
+    is_yes = np.array([word == "yes" for word in amplifies.words])
+    oligos = [table.get(name) for name in ("forward", "reverse", "probe")]
+    differences = np.nan_to_num(oligos).sum(axis=0)
+    amplified = np.where(is_yes[amplifies.which], differences, np.nan)
+    shape = (len(genome.words), len(assay.words))
+    values = np.full(shape, np.nan)
+    values[genome.which, assay.which] = amplified
+    return _draw(genome.words, assay.words, values)
 
 
 def draw_matrix(table: Table, _: int | None = None) -> Any:
     """A Figure of the same in a matrix of assays and genomes."""
-    names = [name for name in table.columns if name != "assay"]
-    assays = table.columns["assay"]
-    rows = [assays.words[number] for number in assays.which.tolist()]
-    return _draw(rows, names, np.array([table.columns[name] for name in names]).T)
+    assay = table.columns["assay"]
+    assays = [assay.words[number] for number in assay.which.tolist()]
+    genomes = [name for name in table.columns if name != "assay"]
+    values = np.array([table.columns[name] for name in genomes]).T
+    return _draw(assays, genomes, values)
 
 
-def _draw(assays: Sequence[str], genomes: Sequence[str], values: Floats) -> Any:
-    found = f"{counted(int((~np.isnan(values)).sum()), 'pair')} of {values.size:,} amplify"
-    title = f"{counted(len(assays), 'assay')}, {counted(len(genomes), 'genome')}; {found}"
-    if len(genomes) > len(assays):  # a page is higher than wide
-        assays, genomes, values = genomes, assays, values.T
-    return _figure(Cells(assays, genomes, values, "differences; white: none"), title)
+def _draw(rows: Sequence[str], columns: Sequence[str], values: Floats) -> Any:
+    amplified = int(np.count_nonzero(~np.isnan(values)))
+    pairs = f"{counted(amplified, 'pair')} of {values.size:,} amplify"
+    title = f"{counted(len(rows), 'assay')}, {counted(len(columns), 'genome')}; {pairs}"
+    what = "differences; white: none"
+    if len(columns) > len(rows):  # a page is higher than wide
+        return _figure(Cells(columns, rows, values.T, what), title)
+    return _figure(Cells(rows, columns, values, what), title)
 
 
 def draw_positions(table: Table, _: int | None = None) -> Any:
     """A Figure of the letters of oligos: the share of genomes that differ at each."""
-    oligo, position, letter = (table.columns[name] for name in table.kind.needed[:3])
-    match, differ = table.columns["match"], table.columns["differ"]
-    at = oligo.which, position.which
-    values = np.full((len(oligo.words), len(position.words)), np.nan)
-    texts = np.full(values.shape, "", object)
+    oligo = table.columns["oligo"]
+    position = table.columns["position"]
+    letter = table.columns["letter"]
+    differ = table.columns["differ"]
+    genomes = table.columns["match"] + differ
+    cells = (oligo.which, position.which)
+    shape = (len(oligo.words), len(position.words))
+    values = np.full(shape, np.nan)
     with np.errstate(invalid="ignore"):
-        values[at] = 100 * differ / (match + differ)
-    texts[at] = np.array(letter.words, object)[letter.which]
+        values[cells] = 100 * differ / genomes
+    letters = np.full(shape, "", object)
+    letter_words = np.array(letter.words, object)
+    letters[cells] = letter_words[letter.which]
     title = f"{counted(len(oligo.words), 'oligo')} by position"
     what = "genomes that differ, %; white: none"
-    return _figure(Cells(oligo.words, position.words, values, what, letters=texts), title)
+    return _figure(Cells(oligo.words, position.words, values, what, letters=letters), title)
 
 
 def _figure(cells: Cells, title: str) -> Any:

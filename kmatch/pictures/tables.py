@@ -18,28 +18,35 @@ from kmatch.arguments import MOST, checked_count
 from kmatch.arrays import Bools, Longs, ranked
 from kmatch.errors import InputError, counted, shown
 from kmatch.pictures import STYLE, load_figure, nothing
-from kmatch.results.columns import HEADINGS
+from kmatch.results.lines import heading_of
+from kmatch.results.scores import SCORES
 from kmatch.sequences.files import StrPath, open_source
 
 _PLACE = ("sequence", "start", "end")
 _STRANDED = (*_PLACE, "strand")
-_BED = (  # of primers, hits and products, of which those of several genomes have one more
+# BED of primers, hits and products, of which those of several genomes have one more.
+_BED = (
     (*_PLACE, "name", "score", "strand"),
     (*_PLACE, "pattern", "score", "strand", "distance"),
     (*_PLACE, "name", "score", "strand", "distance_forward", "distance_reverse"),
 )
-_WORDS = {*("genome", "sequence", "pattern", "name", "guide", "strand", "cigar")}
-_WORDS |= {*("assay", "amplifies", "oligo", "position", "letter")}
+_OF_BED = ("primer", "hit", "product")  # what its rows are
+_WORDS = {"genome", "sequence", "pattern", "name", "guide", "strand", "cigar"}
+_WORDS |= {"assay", "amplifies", "oligo", "position", "letter"}
 _WHOLE = re.compile(r"start|end|distance(_forward|_reverse)?|d\d+|match|differ")
+_SCORES = "|".join(SCORES)
 _SHOWN = 40  # characters of a wrong cell
 _HEADERS = ("#", "track", "browser")
 _WANTED = "write the hits as TSV (--format tsv) or BED, and plot these"
 
 
 class Kind(NamedTuple):
-    """A kind of table: what its rows are, the columns by which it is known, others that are drawn,
-    the function of `kmatch.pictures` that draws a Table of it, and the column by which its rows are
-    chosen, if any."""
+    """A kind of table.
+
+    noun: what its rows are; needed: the columns by which it is known; others: those that are drawn
+    too, an expression; draw: the function of `kmatch.pictures` that draws a Table of it; chosen_by:
+    the column by which its rows are chosen, if any.
+    """
 
     noun: str
     needed: tuple[str, ...]
@@ -54,27 +61,53 @@ class Kind(NamedTuple):
 
 KINDS = (
     Kind(
-        *("guide", (*_PLACE, "guide", "d0"), r"strand|gc|specificity(_mit)?|d\d+"),
-        *("along.draw_guides", "guide"),
+        noun="guide",
+        needed=(*_PLACE, "guide", "d0"),
+        others=rf"strand|gc|specificity(_({_SCORES}))?|d\d+",
+        draw="along.draw_guides",
+        chosen_by="guide",
     ),
     Kind(
-        *("hit", (*_STRANDED, "pattern", "distance"), "genome|cigar|cfd|mit", "hits.draw_hits"),
-        "pattern",
+        noun="hit",
+        needed=(*_STRANDED, "pattern", "distance"),
+        others=f"genome|cigar|{_SCORES}",
+        draw="hits.draw_hits",
+        chosen_by="pattern",
     ),
     Kind(
-        *("product", (*_STRANDED, "name", "distance_forward", "distance_reverse"), "genome"),
-        *("hits.draw_hits", "name"),
-    ),
-    Kind("primer", (*_PLACE, "gc", "tm"), "strand", "along.draw_primers"),
-    Kind(
-        *("row", ("genome", "assay", "amplifies"), "forward|reverse|probe", "cells.draw_assays"),
-        "assay",
+        noun="product",
+        needed=(*_STRANDED, "name", "distance_forward", "distance_reverse"),
+        others="genome",
+        draw="hits.draw_hits",
+        chosen_by="name",
     ),
     Kind(
-        *("letter", ("oligo", "position", "letter", "match", "differ"), ""),
-        *("cells.draw_positions", "oligo"),
+        noun="primer",
+        needed=(*_PLACE, "gc", "tm"),
+        others="strand",
+        draw="along.draw_primers",
     ),
-    Kind("assay", ("assay",), ".*", "cells.draw_matrix", "assay"),  # and a column a genome
+    Kind(
+        noun="row",
+        needed=("genome", "assay", "amplifies"),
+        others="forward|reverse|probe",
+        draw="cells.draw_assays",
+        chosen_by="assay",
+    ),
+    Kind(
+        noun="letter",
+        needed=("oligo", "position", "letter", "match", "differ"),
+        others="",
+        draw="cells.draw_positions",
+        chosen_by="oligo",
+    ),
+    Kind(  # and a column a genome
+        noun="assay",
+        needed=("assay",),
+        others=".*",
+        draw="cells.draw_matrix",
+        chosen_by="assay",
+    ),
 )
 
 
@@ -83,8 +116,10 @@ def _kind_of(noun: str) -> Kind:
 
 
 class Words(NamedTuple):
-    """A column of words: each that there is, in the order of the table, and which[i], int64, of the
-    word of row i."""
+    """A column of words.
+
+    words: each that there is, in the order of the table; which: int64[n], the number of each row's.
+    """
 
     words: Sequence[str]
     which: Longs
@@ -92,15 +127,18 @@ class Words(NamedTuple):
     @classmethod
     def of(cls, column: Iterable[Any]) -> "Words":
         """The Words of a column."""
-        known: dict[Any, int] = {}
-        which = np.array([known.setdefault(word, len(known)) for word in column], np.int64)
-        return cls(list(map(str, known)), which)
+        numbers: dict[Any, int] = {}
+        which = [numbers.setdefault(word, len(numbers)) for word in column]
+        return cls(list(map(str, numbers)), np.array(which, np.int64))
 
 
 class Places(NamedTuple):
-    """Where the rows are that are drawn: their numbers, int64[n], and by row record, start, end and
-    strand; the names of the records and their lengths, of which one that is unknown ends with its
-    last row; and how many have rows that are not drawn."""
+    """Where the rows are that are drawn.
+
+    rows: int64[n], their numbers in the table; record, start, end, minus: of each row, records by
+    number among those drawn; names, lengths: of these records; others: how many records have rows
+    that are not drawn.
+    """
 
     rows: Longs
     record: Longs
@@ -141,33 +179,71 @@ class Table:
             return getattr(import_module(f"kmatch.pictures.{module}"), name)(self, records)
 
     def places(self, most: int) -> Places:
-        """The Places of the rows in the `most` records with the most of them."""
+        """Return the Places of the rows in the `most` records with the most of them.
+
+        A record ends where its length is known to, or else with its last row. Of these records the
+        2 with the most rows are a and c, and there is 1 other:
+
+        a  |  [hit]    [hit]  [hit]     |  length 31
+        b  |     [hit]                     length 9
+        c  |[hit]      [hit]               length 15
+        """
         most = checked_count("records", most, 1)
-        start, end, records = (self.columns[name] for name in ("start", "end", "sequence"))
-        names, record = list(records.words), records.which
-        if genomes := self.columns.get("genome"):
-            both, record = ranked(genomes.which * len(names) + record)
-            prefix = os.path.commonprefix(list(genomes.words))  # noqa: RUF071, cut at a slash
-            paths = [path[prefix.rfind("/") + 1 :] for path in genomes.words]
-            pairs = [divmod(number, len(names)) for number in both.tolist()]
-            names = [f"{paths[genome]} {names[number]}" for genome, number in pairs]
+        names, record = self._records()
+        start = self.columns["start"]
+        end = self.columns["end"]
         lengths = np.array([self.lengths.get(name, 0) for name in names], np.int64)
         np.maximum.at(lengths, record, end)
-        strand, minus = self.columns.get("strand"), np.zeros(len(self), np.bool_)
-        if strand is not None and "-" in strand.words:
-            minus = strand.which == strand.words.index("-")
-        shown = np.sort(np.argsort(-np.bincount(record), kind="stable")[:most])
+        # The records with the most rows, the first of equal ones, in the order of the table.
+        counts = np.bincount(record)
+        shown = np.sort(np.argsort(-counts, kind="stable")[:most])
         rows = np.flatnonzero(np.isin(record, shown))
-        columns = np.searchsorted(shown, record[rows]), start[rows], end[rows], minus[rows]
-        chosen = [names[number] for number in shown.tolist()]
-        return Places(rows, *columns, chosen, lengths[shown], len(names) - len(shown))
+        return Places(
+            rows,
+            np.searchsorted(shown, record[rows]),
+            start[rows],
+            end[rows],
+            self._minus()[rows],
+            [names[number] for number in shown.tolist()],
+            lengths[shown],
+            others=len(names) - len(shown),
+        )
+
+    def _records(self) -> tuple[list[str], Longs]:
+        """Return the names of records, and which of them each row is in, int64[n].
+
+        Records of several genomes have the genome's path before their name, without the folders
+        that all paths begin with.
+        """
+        records = self.columns["sequence"]
+        names = list(records.words)
+        genomes = self.columns.get("genome")
+        if genomes is None:
+            return names, records.which
+        pairs, which = ranked(genomes.which * len(names) + records.which)
+        prefix = os.path.commonprefix(list(genomes.words))  # noqa: RUF071, cut at a slash
+        folders = prefix.rfind("/") + 1
+        listed = []
+        for pair in pairs.tolist():
+            genome, record = divmod(pair, len(names))
+            path = genomes.words[genome][folders:]
+            listed.append(f"{path} {names[record]}")
+        return listed, which
+
+    def _minus(self) -> Bools:
+        """Return which rows are on the strand -, bool[n]."""
+        strand = self.columns.get("strand")
+        if strand is None or "-" not in strand.words:
+            return np.zeros(len(self), np.bool_)
+        return np.asarray(strand.which == strand.words.index("-"))
 
     def title(self, places: Places) -> str:
         """How many rows there are, and which of them are drawn."""
         title = counted(len(self), self.kind.noun)
         if self.kind.draw == "hits.draw_hits":
-            by = {"pattern": "pattern", "name": "pair"}[self.kind.chosen_by]
-            title += f" of {counted(len(self.columns[self.kind.chosen_by].words), by)}"
+            chosen = self.columns[self.kind.chosen_by].words
+            noun = "pair" if self.kind.chosen_by == "name" else "pattern"
+            title += f" of {counted(len(chosen), noun)}"
         title += f" in {counted(len(places.names) + places.others, 'record')}"
         if places.others:
             title += f", of which the {len(places.names)} with the most {self.kind.noun}s are drawn"
@@ -176,17 +252,19 @@ class Table:
 
 def table_of(found: Any) -> Table:
     """The Table of what Python has found."""
-    kind, columns, lengths = _kind_of(found.noun), {}, {}
-    headings = (HEADINGS.get(name, name) for name in ("strand", *found.tsv))
-    for heading in filter(kind.shows, headings):
+    kind = _kind_of(found.noun)
+    columns = {}
+    for heading in filter(kind.shows, map(heading_of, ("strand", *found.tsv))):
         column = found.column(heading)
         columns[heading] = Words.of(column) if heading in _WORDS else column
+    lengths = {}
     if found.noun == "hit":
         columns["pattern"] = Words(found.patterns.names, found.pattern_number)
         if found.searched is not None and "genome" not in columns and found.searched.can_reread:
             lengths = _sizes(found.searched.genome(0))
     if found.noun == "primer":
-        lengths = {name: len(each.codes) for each in found.batches for name in each.names.values()}
+        for batch in found.batches:
+            lengths |= dict.fromkeys(batch.names.values(), len(batch.codes))
     return Table(kind, columns, lengths)
 
 
@@ -202,42 +280,21 @@ def read_table(path: StrPath, genome: StrPath | None = None, pattern: str | None
     genome: where the lengths of the records are, if they are known; pattern: the only one whose
     rows are wanted. Raises InputError, naming file and line, for anything else.
     """
-    kind, names = _kind_of("hit"), list[str]()
-    columns = {name: _column(name) for name in kind.needed}  # which an empty file has
+    reader = _Reader(pattern)
     with open_source(path) as source:
         for number, line in enumerate(source.handle, 1):
             text = line.decode("utf-8", "surrogateescape").rstrip("\r\n")
             if not text.strip() or text.startswith(_HEADERS):
                 continue
-            commas = "," in text and "\t" not in text
-            cells = next(csv.reader([text])) if commas else text.split("\t")
             try:
-                if not names:
-                    kind, names = _kind_and_names(cells)
-                    columns = {name: _column(name) for name in filter(kind.shows, names)}
-                    if names == cells:
-                        continue
-                if len(cells) < len(names):
-                    raise ValueError(
-                        f"{len(cells)} of the table's {len(names)} columns; complete the line, or "
-                        "write the table again"
-                    )
-                row = dict(zip(names, cells, strict=False))
-                if pattern not in (None, row.get(kind.chosen_by)):
-                    continue
-                for name, column in columns.items():
-                    column.append(_value(name, row[name]))
-                if "start" in columns and columns["start"][-1] >= columns["end"][-1]:
-                    raise ValueError(f"starts at {row['start']} and ends before, at {row['end']}")
+                reader.read(text)
             except ValueError as error:
                 raise InputError(f"{source.label}: line {number}: {error}") from None
-    table = Table(
-        kind,
-        {name: Words.of(x) if name in _WORDS else np.array(x) for name, x in columns.items()},
-    )
+        label = source.label
+    table = reader.table()
     if pattern is not None and not len(table):
         by = table.kind.chosen_by or "pattern"
-        raise InputError(f"{source.label}: no row has '{shown(pattern)}' as its {by}")
+        raise InputError(f"{label}: no row has '{shown(pattern)}' as its {by}")
     if genome is not None:
         from kmatch.genome import Genome
 
@@ -245,9 +302,55 @@ def read_table(path: StrPath, genome: StrPath | None = None, pattern: str | None
     return table
 
 
+class _Reader:
+    """Makes a Table of lines: those of TSV and CSV below their headings, or of BED."""
+
+    def __init__(self, pattern: str | None) -> None:
+        """pattern: the only one whose rows are wanted, if there is one."""
+        self._pattern = pattern
+        self._names: list[str] = []  # of all columns, once a line has told them
+        self._have(_kind_of("hit"), _kind_of("hit").needed)  # as an empty file does
+
+    def _have(self, kind: Kind, names: Iterable[str]) -> None:
+        self._kind = kind
+        self._columns = {name: _column(name) for name in names}
+
+    def read(self, text: str) -> None:
+        """Take a line. Raises ValueError for one that does not fit."""
+        commas = "," in text and "\t" not in text
+        cells = next(csv.reader([text])) if commas else text.split("\t")
+        if not self._names:
+            kind, self._names = _kind_and_names(cells)
+            self._have(kind, filter(kind.shows, self._names))
+            if self._names == cells:
+                return
+        if len(cells) < len(self._names):
+            raise ValueError(
+                f"{len(cells)} of the table's {len(self._names)} columns; complete the line, or "
+                "write the table again"
+            )
+        row = dict(zip(self._names, cells, strict=False))
+        if self._pattern is not None and row.get(self._kind.chosen_by) != self._pattern:
+            return
+        for name, column in self._columns.items():
+            column.append(_value(name, row[name]))
+        if "start" in self._columns and self._columns["start"][-1] >= self._columns["end"][-1]:
+            raise ValueError(f"starts at {row['start']} and ends before, at {row['end']}")
+
+    def table(self) -> Table:
+        """The Table of the lines so far."""
+        columns = {
+            name: Words.of(column) if name in _WORDS else np.array(column)
+            for name, column in self._columns.items()
+        }
+        return Table(self._kind, columns)
+
+
 def _column(name: str) -> Any:
     """An empty column as it is read: words, whole numbers or others."""
-    return [] if name in _WORDS else array("q" if _WHOLE.fullmatch(name) else "d")
+    if name in _WORDS:
+        return []
+    return array("q") if _WHOLE.fullmatch(name) else array("d")
 
 
 def _value(name: str, cell: str) -> str | float:
@@ -260,8 +363,10 @@ def _value(name: str, cell: str) -> str | float:
         if _WHOLE.fullmatch(name):
             if cell.isdigit() and int(cell[:20]) <= MOST * MOST:
                 return int(cell)
-        elif cell in ("", "NA") or isfinite(float(cell)):
-            return float(cell.replace("NA", "") or nan)
+        elif cell in ("", "NA"):
+            return nan
+        elif isfinite(float(cell)):
+            return float(cell)
     raise ValueError(f"'{shown(cell, _SHOWN)}' is no number for the column {shown(name)}")
 
 
@@ -270,9 +375,13 @@ def _kind_and_names(cells: list[str]) -> tuple[Kind, list[str]]:
     for kind in KINDS:
         if {*kind.needed} <= {*cells}:
             return kind, cells
-    counts = sum(cell.isdigit() for cell in cells[6:8])
-    more = len(cells) - len(_BED[0]) - counts
-    kmatchs = counts or "".join(cells[3:4]).startswith("primer_")
-    if not kmatchs or more not in (0, 1) or not (cells[1].isdigit() and cells[2].isdigit()):
+    # BED of kmatch's has distances behind its strand, or names of primers.
+    distances = sum(cell.isdigit() for cell in cells[6:8])
+    more = len(cells) - len(_BED[0]) - distances
+    is_kmatchs = distances > 0 or "".join(cells[3:4]).startswith("primer_")
+    if not is_kmatchs or more not in (0, 1) or not (cells[1].isdigit() and cells[2].isdigit()):
         raise ValueError(f"neither a header nor BED of kmatch's; {_WANTED}")
-    return _kind_of(("primer", "hit", "product")[counts]), [*_BED[counts], *("genome",) * more]
+    names = [*_BED[distances]]
+    if more:
+        names.append("genome")
+    return _kind_of(_OF_BED[distances]), names

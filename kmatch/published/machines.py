@@ -22,7 +22,7 @@ from kmatch.arrays import Bytes, Longs
 from kmatch.errors import InputError
 
 SEED = 2012
-D, SLID, THREE_ROWS = 0, 1, 2  # the matrices d, s and s'
+D, SLID, THREE_ROWS = range(3)  # the matrices d, s and s'
 TOGETHER = 64  # bodies that are run at once
 ACCESSES = 6  # of a thread for a cell: x, y, three cells read and one written
 
@@ -39,42 +39,69 @@ class Machine(NamedTuple):
 
 
 def run_bodies(requests: Longs, machine: Machine) -> list[int]:
-    """What parallel loops' bodies take, int64[b, r, p], one after the other: time units, warps
-    dispatched and their pipeline stages."""
-    unified, width, latency = machine
-    bodies, rounds, threads = requests.shape
-    warps = -(-threads // width)
-    sent = np.full((bodies, rounds, warps * width), -1)
-    sent[:, :, :threads] = requests
-    sent = np.sort(sent.reshape(-1, width))
-    if unified:
-        sent //= width  # the address groups
-    once = sent >= 0
-    once[:, 1:] &= sent[:, 1:] != sent[:, :-1]
-    if unified:
-        stages = once.sum(axis=1)
-    else:
-        warp, at = np.nonzero(once)
-        in_bank = np.bincount(warp * width + sent[warp, at] % width, minlength=sent.size)
-        stages = in_bank.reshape(-1, width).max(axis=1)
-    stages = stages.reshape(bodies, rounds, warps)
+    """Return what parallel loops' bodies take, one after the other.
+
+    requests: int64[b, r, p], the r addresses that each of p threads accesses in b bodies. Time
+    units, warps dispatched and their pipeline stages.
+    """
+    stages = _stages(requests, machine)
     # A warp whose threads access nothing in a round sends its next requests in place of it.
     order = np.argsort(stages == 0, axis=1, kind="stable")
     turns = np.take_along_axis(stages, order, axis=1).swapaxes(0, 1)
-    free = np.zeros((bodies, 1), np.int64)  # time at which the pipeline takes the next warp
+    units = _time(turns, machine.latency)
+    return [int(units), int(np.count_nonzero(stages)), int(stages.sum())]
+
+
+def _stages(requests: Longs, machine: Machine) -> Longs:
+    """Return the pipeline stages of each warp's requests, int64[b, r, warps]; see `run_bodies`."""
+    bodies, rounds, threads = requests.shape
+    width = machine.width
+    warps = -(-threads // width)
+    addresses = np.full((bodies, rounds, warps * width), -1)
+    addresses[:, :, :threads] = requests
+    addresses = np.sort(addresses.reshape(-1, width))
+    groups = addresses // width
+    if machine.unified:
+        addresses = groups
+    # Requests for one address, on a UMM for one address group, count once.
+    is_counted = addresses >= 0
+    is_counted[:, 1:] &= addresses[:, 1:] != addresses[:, :-1]
+    if machine.unified:
+        stages = is_counted.sum(axis=1)
+    else:
+        warp, column = np.nonzero(is_counted)
+        banks = warp * width + addresses[warp, column] % width
+        in_bank = np.bincount(banks, minlength=addresses.size)
+        stages = in_bank.reshape(-1, width).max(axis=1)
+    return stages.reshape(bodies, rounds, warps)
+
+
+def _time(turns: Longs, latency: int) -> int:
+    """Return the time units of bodies, one after the other.
+
+    turns: int64[r, b, warps], the stages of the requests that each warp sends in turn, 0 for none.
+
+        latency 3      time   1 2 3 4 5 6 7
+        warp 0, 2 stages      s s . .          complete at 4
+        warp 1, 1 stage           s . .        complete at 5
+        warp 0, 1 stage               s . .    waits for its last requests: complete at 7
+    """
+    _, bodies, warps = turns.shape
+    pipeline_free = np.zeros((bodies, 1), np.int64)  # when it takes the next warp
     complete = np.zeros((bodies, warps), np.int64)
-    for taken in turns:
-        passed = np.cumsum(taken, axis=1)
-        waited = np.where(taken, complete - (passed - taken), 0)  # for a warp's last requests
-        ends = passed + np.maximum(np.maximum.accumulate(waited, axis=1), free)
-        complete = np.where(taken, ends + latency - 1, complete)
-        free = ends[:, -1:]
-    return list(map(int, (complete.max(axis=1).sum(), np.count_nonzero(stages), stages.sum())))
+    for stages in turns:
+        passed = np.cumsum(stages, axis=1)
+        waited = np.where(stages, complete - (passed - stages), 0)  # for a warp's last requests
+        ends = passed + np.maximum(np.maximum.accumulate(waited, axis=1), pipeline_free)
+        complete = np.where(stages, ends + latency - 1, complete)
+        pipeline_free = ends[:, -1:]
+    return int(complete.max(axis=1).sum())
 
 
 def run(program: Program, *machines: Machine) -> tuple[int | None, list[list[int]]]:
-    """Run a program on machines; returns its distance, and what `run_bodies` does for each."""
-    distance, counts = None, np.zeros((len(machines), 3), np.int64)
+    """Run a program on machines; returns its distance, and what `run_bodies` gives for each."""
+    distance = None
+    counts = np.zeros((len(machines), 3), np.int64)
 
     def bodies() -> Iterator[Longs]:
         nonlocal distance
@@ -100,7 +127,9 @@ def sweep(addresses: Longs, threads: int) -> Program:
 def contiguous_bank(n: int, threads: int, width: int) -> Program:
     """Contiguous bank access (Lemma 2): a warp accesses w banks, each in another address group."""
     turn, bank = np.divmod(np.arange(n), width)
-    return sweep((turn + bank) % -(-n // width) * width + bank, threads)
+    groups = -(-n // width)
+    group = (turn + bank) % groups
+    return sweep(group * width + bank, threads)
 
 
 def _aligned(size: int, width: int) -> int:
@@ -128,17 +157,22 @@ def diagonals(x: Bytes, y: Bytes, matrix: int, width: int) -> Program:
     Returns ASM. On d and s a single thread looks for the smallest distance at the end; s' has lost
     the last row by then, so thread m keeps it.
     """
-    m, n = len(x), len(y)
-    row = (_aligned(n + 1, width), n + 1, m)[matrix]
+    m = len(x)
+    n = len(y)
+    row_size = (_aligned(n + 1, width), n + 1, m)[matrix]
     at_y = _aligned(m, width)
-    cell = _cells(matrix, row, at_y + _aligned(n, width), m)
-    columns, rows = np.arange(n + 1), np.arange(m + 1)
+    cell = _cells(matrix, row_size, at_y + _aligned(n, width), m)
+    columns = np.arange(n + 1)
+    rows = np.arange(m + 1)
     if matrix != THREE_ROWS:
-        yield from sweep(cell(0 * columns[1:], columns[1:]), m)
-        yield from sweep(cell(rows, 0 * rows), m)
+        first_row = cell(0 * columns, columns)
+        first_column = cell(rows, 0 * rows)
+        yield from sweep(first_row[1:], m)
+        yield from sweep(first_column, m)
     smallest = yield from _windows(x, y, 1, n, at_y, cell)
     if matrix != THREE_ROWS:
-        yield from sweep(cell(0 * columns + m, columns), 1)
+        last_row = cell(0 * columns + m, columns)
+        yield from sweep(last_row, 1)
     return int(smallest[0])
 
 
@@ -147,7 +181,8 @@ def partition(x: Bytes, y: Bytes, width: int) -> Program:
 
     The matrices s' of the windows are side by side in one of 3n cells. Returns ASM.
     """
-    m, n = len(x), len(y)
+    m = len(x)
+    n = len(y)
     windows = max(-(-n // m) - 2, 1)
     at_y = _aligned(m, width)
     begin = at_y + _aligned(n, width)
@@ -156,10 +191,11 @@ def partition(x: Bytes, y: Bytes, width: int) -> Program:
     # The smallest of numbers up to m, with an array of m + 1 flags: all threads set the flags of
     # their numbers, then one thread looks for the first that is set.
     flags = begin + 3 * windows * m
+    closest = int(smallest.min())
     yield from sweep(flags + np.arange(m + 1), windows)
     yield from sweep(flags + smallest, windows)
-    yield from sweep(flags + np.arange(smallest.min() + 1), 1)
-    return int(smallest.min())
+    yield from sweep(flags + np.arange(closest + 1), 1)
+    return closest
 
 
 def _windows(
@@ -171,28 +207,39 @@ def _windows(
     of the last row of each window. d[i][j] follows from formulas (1)
     and (2), d[0][j] is 0 and d[i][0] is i.
     """
-    m, n = len(x), len(y)
-    first, i = m * np.arange(windows)[:, None], np.arange(1, m + 1)
+    m = len(x)
+    n = len(y)
+    first = m * np.arange(windows)[:, None]  # letters before each window
+    i = np.arange(1, m + 1)
     last = np.minimum(letters, n - first)
     smallest = np.full(windows, m)
-    before, here = np.zeros((2, windows, m + 1), np.int64)  # anti-diagonals, by row of d
+    # The last two anti-diagonals, int64[windows, m + 1], by row of d.
+    before = np.zeros((windows, m + 1), np.int64)
+    here = np.zeros((windows, m + 1), np.int64)
     here[:, 1] = 1
     for step in range(1, letters + m):
-        before, twice = here, before
+        twice = before
+        before = here
         j = step - i + 1
         inside = (j >= 1) & (j <= last)
         letter = y[np.clip(first + j - 1, 0, n - 1)]
-        here = np.minimum(before[:, 1:], before[:, :-1]) + 1
-        here = np.minimum(here, twice[:, :-1] + (x != letter))
-        here = np.hstack([np.zeros((windows, 1), np.int64), here])
+        left = before[:, 1:]
+        above = before[:, :-1]
+        corner = twice[:, :-1]
+        gaps = np.minimum(left, above) + 1
+        cells = np.minimum(gaps, corner + (x != letter))
+        here = np.hstack([np.zeros((windows, 1), np.int64), cells])
         if step < m:
             here[:, step + 1] = step + 1
-        distance = here[:, m]
-        smallest = np.where(inside[:, -1], np.minimum(smallest, distance), smallest)
-        accessed = ((i, j - 1), (i - 1, j), (i - 1, j - 1), (i, j))
-        cells = [cell(row, column, first) for row, column in accessed]
-        requests = np.broadcast_arrays(i - 1, at_y + first + j - 1, *cells)
-        yield np.where(inside, requests, -1).reshape(ACCESSES, windows * m)
+        in_last_row = inside[:, -1]
+        smallest[in_last_row] = np.minimum(smallest, here[:, m])[in_last_row]
+        address_x = i - 1
+        address_y = at_y + first + j - 1
+        requests = [address_x, address_y]
+        for row, column in ((i, j - 1), (i - 1, j), (i - 1, j - 1), (i, j)):
+            requests.append(cell(row, column, first))
+        accesses = np.array(np.broadcast_arrays(*requests))
+        yield np.where(inside, accesses, -1).reshape(ACCESSES, windows * m)
     return smallest
 
 
@@ -226,29 +273,63 @@ def simulate(n: int, m: int, w: int, l: int, p: int) -> Iterator[Simulated]:  # 
     m > n.
     """
     if min(n, m, w, l, p) < 1 or m > n:
-        raise InputError(
-            f"n = {n}, m = {m}, w = {w}, l = {l}, p = {p}: give 1 ≤ m ≤ n and 1 or more"
-        )
+        sizes = f"n = {n}, m = {m}, w = {w}, l = {l}, p = {p}"
+        raise InputError(f"{sizes}: give 1 ≤ m ≤ n and 1 or more")
+    both = Machine(False, w, l), Machine(True, w, l)
+    cases = _cases(n, m, w, l, p)
+    counted = [run(case.program, *both) for case in cases]
+    for number, kind in enumerate(("DMM", "UMM")):
+        for case, (asm, counts) in zip(cases, counted, strict=True):
+            time, warps, stages = counts[number]
+            statement, bound = case.bounds[number]
+            yield Simulated(
+                program=case.name,
+                machine=kind,
+                n=n,
+                m=m,
+                w=w,
+                l=l,
+                threads=case.threads,
+                time=time,
+                bound=round(bound),
+                statement=statement,
+                ratio=time / bound,
+                stages=stages / warps,
+                asm=asm,
+            )
+
+
+class Case(NamedTuple):
+    """A program that is simulated; bounds: (statement, time units) on the DMM and on the UMM."""
+
+    name: str
+    threads: int
+    program: Program
+    bounds: tuple[tuple[str, float], tuple[str, float]]
+
+
+def _cases(n: int, m: int, w: int, l: int, p: int) -> list[Case]:  # noqa: E741
+    """Return all programs for random strings X and Y; see `simulate`."""
     letters = np.random.default_rng(SEED).integers(0, 4, n + m).astype(np.uint8)
-    x, y = letters[:m], letters[m:]
-    access, cells, windows = n / w + n * l / p, n * m / w + n * l, n * m / w + m * l
+    x = letters[:m]
+    y = letters[m:]
+    access = n / w + n * l / p
+    cells = n * m / w + n * l
+    in_windows = n * m / w + m * l
     threads = max(-(-n // m) - 2, 1) * m
+
+    def alike(statement: str, bound: float) -> tuple[tuple[str, float], tuple[str, float]]:
+        return (statement, bound), (statement, bound)
+
     # Two have no upper bound on the UMM; sections III and VI say what they cost.
     bank = ("Lemma 2", access), ("section III", float(n))
     on_d = ("Lemma 3", cells), ("section VI", float(n * m))
-    programs = (
-        ("contiguous", p, sweep(np.arange(n), p), [("Lemma 1", access)] * 2),
-        ("contiguous bank", p, contiguous_bank(n, p, w), bank),
-        ("diagonals on d", m, diagonals(x, y, D, w), on_d),
-        ("diagonals on s", m, diagonals(x, y, SLID, w), [("Lemma 4", cells)] * 2),
-        ("diagonals on s'", m, diagonals(x, y, THREE_ROWS, w), [("Theorem 5", cells)] * 2),
-        ("partition", threads, partition(x, y, w), [("Theorem 6", windows)] * 2),
-    )
-    both = Machine(False, w, l), Machine(True, w, l)
-    counted = [run(program, *both) for _, _, program, _ in programs]
-    for number, kind in enumerate(("DMM", "UMM")):
-        for (name, many, _, bounds), (asm, counts) in zip(programs, counted, strict=True):
-            time, warps, stages = counts[number]
-            statement, bound = bounds[number]
-            found = many, time, round(bound), statement, time / bound, stages / warps, asm
-            yield Simulated(name, kind, n, m, w, l, *found)
+    by_three_rows = diagonals(x, y, THREE_ROWS, w)
+    return [
+        Case("contiguous", p, sweep(np.arange(n), p), alike("Lemma 1", access)),
+        Case("contiguous bank", p, contiguous_bank(n, p, w), bank),
+        Case("diagonals on d", m, diagonals(x, y, D, w), on_d),
+        Case("diagonals on s", m, diagonals(x, y, SLID, w), alike("Lemma 4", cells)),
+        Case("diagonals on s'", m, by_three_rows, alike("Theorem 5", cells)),
+        Case("partition", threads, partition(x, y, w), alike("Theorem 6", in_windows)),
+    ]

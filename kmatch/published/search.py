@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kmatch.arrays import Bytes, Longs, Words
+from kmatch.arrays import Bytes, Longs, Words, distinct
 from kmatch.engine.codes import Coding, Found, found_in, marked
 from kmatch.engine.engine import Engine, Scan, UnderWay, read_text
 from kmatch.engine.geometry import LANES_PER_WORD, Layout, Text, halo_of
-from kmatch.engine.queries import DifferenceQuery, QueryArrays
+from kmatch.engine.queries import DifferenceQuery, QueryArrays, ReadingArrays, step_of
 from kmatch.engine.types import FRESH, Starts
 
 if TYPE_CHECKING:
@@ -33,17 +33,22 @@ class Published(Engine):
 
     def __init__(self, base: Any, algorithm: "Algorithm") -> None:
         super().__init__(base.threads)
-        self.name, self.device, self.description = algorithm.name, base.device, base.description
-        self.capacity, self.workers, self._base = base.capacity, base.workers, base
+        self.name = algorithm.name
+        self.device = base.device
+        self.description = base.description
+        self.capacity = base.capacity
+        self.workers = base.workers
         self.layout = Layout().within(POSITIONS // PANEL) if algorithm.panel else Layout()
-        self._algorithm, self._run = algorithm, algorithm.load(base.name)
+        self._base = base
+        self._algorithm = algorithm
+        self._run = algorithm.load(base.name)
 
     def planes(self, size: int) -> Words:
         planes: Words = self._base.planes(size)
         return planes
 
     def text(self, masks: Bytes) -> Any:
-        """A text, masks as uint8[n], on the device, as the algorithm takes it."""
+        """Return a text, masks as uint8[n], on the device, as the algorithm takes it."""
         if self._base.name == "cpu":
             return masks
         from kmatch.published.cuda import DeviceText
@@ -51,7 +56,7 @@ class Published(Engine):
         return DeviceText(masks, self._base.gpus[0])
 
     def table(self, text: Any, pattern: Any, k: int) -> Table:
-        """What the algorithm finds (see `kmatch.published`), in host memory."""
+        """Return what the algorithm finds (see `kmatch.published`), in host memory."""
         shape: tuple[int, ...] = (len(text),)
         if self._algorithm.counts_mismatches:
             shape = *pattern.shape[:-1], len(text) - pattern.shape[-1] + 1
@@ -67,8 +72,8 @@ class Published(Engine):
         return found
 
     def hits(self, text: Any, pattern: Any, k: int) -> tuple[Longs, Longs]:
-        """(position, distance) of the hits of a pattern, uint8[m], in a text; or, where that is
-        the background of primers, (start, length) of those in a target text; or of a panel."""
+        """Return (position, distance) of the hits of a pattern, uint8[m], or of a panel, in a text;
+        where that is the background of primers, (start, length) of those in a target text."""
         table = self.table(text, pattern, k).reshape(-1)
         index = np.flatnonzero(table >= 0)
         return index, table[index].astype(np.int64)
@@ -77,55 +82,59 @@ class Published(Engine):
         self, text: Any, patterns: Sequence[Bytes], k: int
     ) -> Iterator[tuple[int, Longs, Longs]]:
         """Yield (number of a pattern, starts, distances) of the hits of patterns in a text."""
-        lengths = np.array([len(masks) for masks in patterns])
-        together = max(min(POSITIONS // len(text), PANEL), 1) if self._algorithm.panel else 1
-        for length in np.unique(lengths):
-            numbers = np.flatnonzero(lengths == length)
-            for first in range(0, len(numbers), together):
-                group = numbers[first : first + together].tolist()
-                panel = np.stack([patterns[number] for number in group])
-                given = panel if self._algorithm.panel else panel[0]
-                table = self.table(text, given, min(k, int(length))).reshape(len(group), -1)
-                row, start = np.nonzero(table >= 0)
-                distance = table[row, start].astype(np.int64)
-                cuts = np.searchsorted(row, np.arange(1, len(group)))
-                yield from zip(group, np.split(start, cuts), np.split(distance, cuts), strict=True)
+        most = max(min(POSITIONS // len(text), PANEL), 1) if self._algorithm.panel else 1
+        for numbers in _panels(patterns, most):
+            panel = np.stack([patterns[number] for number in numbers])
+            length = panel.shape[1]
+            pattern = panel if self._algorithm.panel else panel[0]
+            table = self.table(text, pattern, min(k, length)).reshape(len(numbers), -1)
+            for number, row in zip(numbers, table, strict=True):
+                starts = np.flatnonzero(row >= 0)
+                yield number, starts, row[starts].astype(np.int64)
 
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
-        """All letters of a window are the algorithm's pattern; of its hits those count in which the
-        letters that have to match do."""
+        """See `Engine.start_scan`. All letters of a window are the algorithm's pattern; of its hits
+        those count in which the letters that have to match do."""
         masks = self._letters(text)
         bases = np.append(BASES, query.masks)[query.planes]
-        coding, codes = Coding(len(query.bounds), k), [np.zeros(0, np.int64)]
-        letters = [slice(first, end) for first, _, end, _ in query.bounds.tolist()]
-        patterns = [bases[each][np.argsort(query.shifts[each])] for each in letters]
-        for number, start, distance in self.windows(self.text(masks), patterns, k):
-            fits = np.ones(len(start), bool)
-            for letter in range(*query.bounds[number, 1:3]):
-                at = (start + query.shifts[letter])[fits]
-                fits[fits] = masks[at] & bases[letter] != 0
-            codes.append(coding.encode(start[fits], number, distance[fits]))
+        coding = Coding(len(query.bounds), k)
+        patterns = []
+        for first, _, end, _ in query.bounds.tolist():
+            along_text = np.argsort(query.shifts[first:end])
+            patterns.append(bases[first:end][along_text])
+        codes = [np.zeros(0, np.int64)]
+        for number, starts, distances in self.windows(self.text(masks), patterns, k):
+            fits = np.ones(len(starts), bool)
+            _, exact, end, _ = query.bounds[number]
+            for letter in range(exact, end):
+                text_letters = masks[starts + query.shifts[letter]]
+                fits &= text_letters & bases[letter] != 0
+            codes.append(coding.encode(starts[fits], number, distances[fits]))
         return _done(codes)
 
     def start_edit(
         self, text: Text, query: DifferenceQuery, way: str | None, capacity: int, owned: int = 0
     ) -> Scan:
-        coding, codes = Coding(len(query.limits), marked(query.k)), [np.zeros(0, np.int64)]
-        reading, masks = query.reading, self._letters(text)
-        for backward, letters in enumerate((masks, np.ascontiguousarray(masks[::-1]))):
-            numbers = np.flatnonzero((reading.backward == backward) & (query.limits >= 0)).tolist()
-            on_device = self.text(letters) if numbers else None
-            for number in numbers:
-                planes = reading.letters[slice(*reading.begins[number : number + 2])]
-                pattern, limit = reading.bases[planes], int(query.limits[number])
-                end, distance = self.hits(on_device, pattern, limit)
-                position = len(masks) - 1 - end if backward else end
-                codes.append(coding.encode(position, number, distance))
+        """See `Engine.start_edit`. What is read downwards is looked for in the reverse text."""
+        masks = self._letters(text)
+        coding = Coding(len(query.limits), marked(query.k))
+        codes = [np.zeros(0, np.int64)]
+        for backward in (0, 1):
+            of_way = (query.reading.backward == backward) & (query.limits >= 0)
+            if not of_way.any():
+                continue
+            on_device = self.text(np.ascontiguousarray(masks[:: step_of(backward)]))
+            for number in np.flatnonzero(of_way).tolist():
+                pattern = _pattern_of(query.reading, number)
+                ends, distances = self.hits(on_device, pattern, int(query.limits[number]))
+                positions = len(masks) - 1 - ends if backward else ends
+                codes.append(coding.encode(positions, number, distances))
         return _done(codes)
 
     def _letters(self, text: Text) -> Bytes:
-        """The letters of a chunk with its halo, as masks."""
-        masks = np.empty(LANES_PER_WORD * text.words * text.rows + halo_of(text), np.uint8)
+        """Return the letters of a chunk with its halo, as masks."""
+        owned = LANES_PER_WORD * text.words * text.rows
+        masks = np.empty(owned + halo_of(text), np.uint8)
         self.workers.run(read_text, text.words, text, masks)
         return masks
 
@@ -141,17 +150,35 @@ class Published(Engine):
         Records of the background are parted by k letters that match nothing, so that no alignment
         across them has fewer than k differences.
         """
-        masks, begins, limits, bounds = starts
-        background = self.text(np.repeat(COLUMN_MASKS[columns], np.where(columns == FRESH, k, 1)))
-        for number, (first, end) in enumerate(pairwise(begins)):
-            if end > first:
-                start, length = self.hits(self.text(masks[first:end]), background, k)
-                found = limits[first:end] + 1
+        repeats = np.where(columns == FRESH, k, 1)
+        background = self.text(np.repeat(COLUMN_MASKS[columns], repeats))
+        records = list(pairwise(starts.begins.tolist()))
+        for number, (begin, end) in enumerate(records, 1):
+            if end > begin:
+                record = self.text(starts.masks[begin:end])
+                start, length = self.hits(record, background, k)
+                found = starts.limits[begin:end] + 1
                 found[start] = np.minimum(found[start], length)
-                np.maximum(bounds[first:end], found, out=bounds[first:end])
+                bounds = starts.bounds[begin:end]
+                np.maximum(bounds, found, out=bounds)
             if on_progress:
-                on_progress((number + 1) / (len(begins) - 1))
+                on_progress(number / len(records))
         return 0
+
+
+def _panels(patterns: Sequence[Bytes], most: int) -> Iterator[list[int]]:
+    """Yield the numbers of at most so many patterns of one length, shorter ones first."""
+    lengths = np.array([len(pattern) for pattern in patterns])
+    for length in distinct(lengths).tolist():
+        alike = np.flatnonzero(lengths == length).tolist()
+        for first in range(0, len(alike), most):
+            yield alike[first : first + most]
+
+
+def _pattern_of(reading: ReadingArrays, number: int) -> Bytes:
+    """Return the masks of a query by its number, as they are read."""
+    begin, end = reading.begins[number : number + 2]
+    return reading.bases[reading.letters[begin:end]]
 
 
 def _done(codes: list[Longs]) -> Scan:

@@ -1,41 +1,107 @@
-"""Genes and regions that hits overlap, from GFF3, GTF or BED."""
+"""The columns `gene` and `region`: which features of a file rows overlap."""
 
-import re
-from collections.abc import Iterable, Iterator
 from typing import NamedTuple
-from urllib.parse import unquote
 
 import numpy as np
 
-from kmatch.arrays import Bools, Longs, Triple, distinct, ranked
-from kmatch.errors import InputError, listed, warn
+from kmatch.arrays import Bools, Longs, distinct, order_of, ranked
+from kmatch.errors import listed, warn
 from kmatch.results.batches import RECORD, Batch, sizes_of
 from kmatch.results.lines import Named, Names, same
-from kmatch.sequences.files import StrPath, is_comment, open_source
+from kmatch.sequences.annotation import Feature, read_features
+from kmatch.sequences.files import StrPath
 
-GENE, BED = "gene", "bed"  # kinds, beside these of parts
-EXONS = ("exon", "CDS")
-PARTS = (*EXONS, "transcript", "mRNA")  # whose span is a gene's where no gene is listed
-NAMES = ("gene_name", "Name", "gene", "gene_id", "locus_tag", "Parent", "ID")  # the best first
-GENES = re.compile(r"(.+_)?(pseudo)?gene")
-ATTRIBUTE = re.compile(r'\s*([^\s=;]+)(?:=|\s+)("[^"]*"|[^;]*)')
 REGIONS = Names(("intergenic", "intron", "exon"))
+EXON = 2  # its number among these; where there is no exon, 1 in a gene and 0 elsewhere
 NOWHERE = -RECORD * RECORD >> 1  # before all places
 
 
-class Feature(NamedTuple):
-    """A feature of a record: 0-based and half-open; tags: the last column, of BED the name."""
+class Intervals(NamedTuple):
+    """n intervals of a genome; start, end: int64[n], the record's number times RECORD, and the
+    position in it."""
 
-    record: str
-    start: int
-    end: int
-    tags: str
-    kind: str
+    start: Longs
+    end: Longs
 
-    @property
-    def name(self) -> str:
-        """Of its gene."""
-        return self.tags if self.kind == BED else gene_name(self.tags)
+    def moved(self, by: Longs) -> "Intervals":
+        """Return the intervals so many letters, int64[n], farther left."""
+        return Intervals(self.start - by, self.end - by)
+
+
+class GeneSets(NamedTuple):
+    """The genes of n intervals.
+
+    sets: numbers of genes, in the order in which they begin; which: int64[n], the set of each.
+    """
+
+    sets: list[list[int]]
+    which: Longs
+
+    def followed_by(self, others: "GeneSets") -> "GeneSets":
+        """Return for each interval the genes of its set and then those of its set in others."""
+        count = len(others.sets)
+        pairs, which = ranked(self.which * count + others.which)
+        sets = []
+        for pair in pairs.tolist():
+            first, second = divmod(pair, count)
+            sets.append(self.sets[first] + others.sets[second])
+        return GeneSets(sets, which)
+
+
+class Genes:
+    """Genes, sorted by their starts, of which intervals are asked.
+
+    The borders of genes part the genome into stretches, each of them under the same genes.
+
+    genes       A |------------|
+                B        |----------|
+    borders       0      1     2    3
+    stretches   0 |  1   |  2  | 3  | 4
+    under       - |  A   | A B | B  | -
+    """
+
+    def __init__(self, genes: Intervals) -> None:
+        self._borders = distinct(np.concatenate(genes))
+        stretch_count = len(self._borders) + 1
+        self._under: list[list[int]] = [[] for _ in range(stretch_count)]
+        first_stretches = (np.searchsorted(self._borders, genes.start) + 1).tolist()
+        end_stretches = (np.searchsorted(self._borders, genes.end) + 1).tolist()
+        pairs = zip(first_stretches, end_stretches, strict=True)
+        for gene, (first, end) in enumerate(pairs):
+            for stretch in range(first, end):
+                self._under[stretch].append(gene)
+
+    def overlapping(self, intervals: Intervals) -> GeneSets:
+        """Return the genes that each of n intervals overlaps."""
+        first_stretches = np.searchsorted(self._borders, intervals.start, "right")
+        last_stretches = np.searchsorted(self._borders, intervals.end - 1, "right")
+        # Intervals from one stretch to another overlap the same genes.
+        count = len(self._under)
+        pairs, which = ranked(first_stretches * count + last_stretches)
+        sets = []
+        for pair in pairs.tolist():
+            first, last = divmod(pair, count)
+            stretches = self._under[first : last + 1]
+            sets.append(sorted({gene for genes in stretches for gene in genes}))
+        return GeneSets(sets, which)
+
+
+class Exons:
+    """Exons, sorted by their starts, of which intervals are asked.
+
+    exons   2 |------| 9        15 |---| 19
+                4 |--| 7
+    reach     9   9                19             the farthest end so far
+    """
+
+    def __init__(self, exons: Intervals) -> None:
+        self._starts = exons.start
+        self._reach = np.maximum.accumulate(np.append(NOWHERE, exons.end))
+
+    def overlap(self, intervals: Intervals) -> Bools:
+        """Return which of n intervals overlap an exon, bool[n]."""
+        exons_before_end = np.searchsorted(self._starts, intervals.end)
+        return np.asarray(self._reach[exons_before_end] > intervals.start)
 
 
 class Annotation:
@@ -43,78 +109,61 @@ class Annotation:
 
     def __init__(self, path: StrPath) -> None:
         """Raises InputError for a file that is no GFF3, GTF or BED, or has no features."""
-        with open_source(path) as source:
-            self._label = source.label
-            features = list(_features(source.handle, source.label))
-        if not features:
-            raise InputError(
-                f"{self._label}: no features; give GFF3 or GTF with genes or exons, or BED"
-            )
-        self._of_bed = features[0].kind == BED
-        genes = [each for each in features if each.kind == GENE]
-        genes = genes or (features if self._of_bed else _spans(features))
-        exons = [each for each in features if each.kind in EXONS]
-        records = dict.fromkeys(each.record for each in (*genes, *exons))
+        features = read_features(path)
+        self._label = features.label
+        self._is_bed = features.is_bed
+        all_features = [*features.genes, *features.exons]
+        records = dict.fromkeys(each.record for each in all_features)
         self._numbers = {record: number for number, record in enumerate(records)}
         self._records: dict[str, None] = {}  # of rows so far
-        start, end, order = self._places(genes)
-        self._names = [genes[number].name for number in order.tolist()]
-        # The borders of genes part records into stretches, each of them under the same genes.
-        self._borders = distinct(np.concatenate([start, end]))
-        self._over: list[list[int]] = [[] for _ in range(len(self._borders) + 1)]
-        first, last = (np.searchsorted(self._borders, each) + 1 for each in (start, end))
-        for number, (a, b) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
-            for stretch in range(a, b):
-                self._over[stretch].append(number)
-        self._exon_starts, end, _ = self._places(exons)
-        self._exon_reach = np.maximum.accumulate(np.append(NOWHERE, end))
+        genes, order = self._sorted(features.genes)
+        self._names = [features.genes[number].name for number in order.tolist()]
+        self._genes = Genes(genes)
+        exons, _ = self._sorted(features.exons)
+        self._exons = Exons(exons)
 
-    def _places(self, features: list[Feature]) -> Triple:
-        """Starts and ends of features, sorted, record behind record, and their order."""
-        rows = [(self._numbers[each.record], each.start, each.end) for each in features]
-        record, start, end = np.array(rows, np.int64).reshape(-1, 3).T
-        start, end = record * RECORD + start, record * RECORD + end
-        order = np.lexsort((end, start))
-        return start[order], end[order], order
+    def _sorted(self, features: list[Feature]) -> tuple[Intervals, Longs]:
+        """Return the intervals of features, by start and end, and the order of the features."""
+        numbers = [self._numbers[each.record] for each in features]
+        record_starts = np.array(numbers, np.int64) * RECORD
+        start = record_starts + np.array([each.start for each in features], np.int64)
+        end = record_starts + np.array([each.end for each in features], np.int64)
+        order = order_of(start, end)
+        return Intervals(start[order], end[order]), order
 
     def columns(self, batch: Batch) -> tuple[Named, Named]:
-        """The columns `gene` and `region` of rows.
+        """Return the columns `gene` and `region` of rows.
 
         gene: the names of the genes that a row overlaps, or of the features of BED, in order of
         their starts; region: `exon`, `intron` or `intergenic`, of BED empty.
         """
+        intervals = self._intervals(batch)
+        genes = self._genes.overlapping(intervals)
+        is_exon = self._exons.overlap(intervals)
+        if batch.origin.circles:  # behind whose origins features begin again
+            behind = intervals.moved(sizes_of(batch.record, batch.origin.circles))
+            genes = genes.followed_by(self._genes.overlapping(behind))
+            is_exon |= self._exons.overlap(behind)
+        words = map(self._joined_names, genes.sets)
+        names = Named(Names(words), genes.which)
+        if self._is_bed:
+            return names, same("", batch)
+        counts = np.array([len(each) for each in genes.sets], np.int64)
+        is_gene = counts[genes.which] > 0
+        regions = np.where(is_exon, EXON, is_gene)
+        return names, Named(REGIONS, regions)
+
+    def _joined_names(self, genes: list[int]) -> str:
+        names = dict.fromkeys(self._names[gene] for gene in genes)
+        return ",".join(names)
+
+    def _intervals(self, batch: Batch) -> Intervals:
+        """Return the intervals of rows; in a record without features they overlap none."""
         names, which = batch.record_names()
         self._records |= dict.fromkeys(names)
-        record = np.array([self._numbers.get(name, -1) for name in names], np.int64)[which]
-        start, end = record * RECORD + batch.start, record * RECORD + batch.end
-        genes, gene = self._genes(start, end)
-        exon = self._in_exon(start, end)
-        if batch.origin.circles:  # behind whose origins features begin again
-            size = sizes_of(batch.record, batch.origin.circles)
-            exon |= self._in_exon(start - size, end - size)
-            behind, number = self._genes(start - size, end - size)
-            pairs, gene = ranked(gene * len(behind) + number)
-            both = (divmod(pair, len(behind)) for pair in pairs.tolist())
-            genes = [[*genes[before], *behind[after]] for before, after in both]
-        words = (",".join(dict.fromkeys(self._names[n] for n in numbers)) for numbers in genes)
-        named = Named(Names(words), gene)
-        if self._of_bed:
-            return named, same("", batch)
-        in_gene = np.array([len(numbers) > 0 for numbers in genes], bool)[gene]
-        return named, Named(REGIONS, np.where(exon, 2, in_gene))
-
-    def _genes(self, start: Longs, end: Longs) -> tuple[list[list[int]], Longs]:
-        """Sets of genes, by number, in order of their starts, and which each interval overlaps."""
-        first, last = (np.searchsorted(self._borders, at, "right") for at in (start, end - 1))
-        size = len(self._over)
-        kinds, which = ranked(first * size + last)
-        parts = [self._over[kind // size : kind % size + 1] for kind in kinds.tolist()]
-        return [sorted({number for stretch in over for number in stretch}) for over in parts], which
-
-    def _in_exon(self, start: Longs, end: Longs) -> Bools:
-        """Which intervals overlap an exon."""
-        before = np.searchsorted(self._exon_starts, end)  # exons that begin before the end
-        return np.asarray(self._exon_reach[before] > start)
+        numbers = [self._numbers.get(name, -1) for name in names]
+        record_starts = np.array(numbers, np.int64)[which] * RECORD
+        return Intervals(record_starts + batch.start, record_starts + batch.end)
 
     def check(self) -> None:
         """Warn where none of the records with rows so far is in the file."""
@@ -124,45 +173,3 @@ class Annotation:
                 f"{listed(list(self._numbers), 3)}, the table {listed(list(self._records), 3)}: "
                 "names of records have to be the same in both"
             )
-
-
-def _spans(features: list[Feature]) -> list[Feature]:
-    """A gene for all parts with one name in one record."""
-    spans: dict[tuple[str, str], Feature] = {}
-    for each in features:
-        place = each.record, each.name
-        known = spans.get(place, each)
-        start, end = min(known.start, each.start), max(known.end, each.end)
-        spans[place] = each._replace(start=start, end=end)
-    return list(spans.values())
-
-
-def _features(lines: Iterable[bytes], label: str) -> Iterator[Feature]:
-    """The genes and parts of genes of GFF3 and GTF; all lines of BED."""
-    for number, line in enumerate(lines, 1):
-        text = line.decode("utf-8", "surrogateescape")
-        if text.startswith("##FASTA"):
-            return
-        if is_comment(text):
-            continue
-        cells = text.rstrip("\r\n").split("\t")
-        if len(cells) > 2 and cells[1].isdigit() and cells[2].isdigit():
-            name = cells[3] if len(cells) > 3 else "."
-            yield Feature(cells[0], int(cells[1]), int(cells[2]), name, BED)
-        elif len(cells) > 7 and cells[3].isdigit() and cells[4].isdigit():
-            kind = GENE if GENES.fullmatch(cells[2]) else cells[2]
-            if kind == GENE or kind in PARTS:
-                tags = "".join(cells[8:9])
-                yield Feature(cells[0], int(cells[3]) - 1, int(cells[4]), tags, kind)
-        else:
-            raise InputError(
-                f"{label}: line {number}: neither GFF3 or GTF (nine columns, the fourth and fifth "
-                "are positions) nor BED (the second and third are)"
-            )
-
-
-def gene_name(attributes: str) -> str:
-    """The gene's name in the last column of GFF3 (`key=value;`) or GTF (`key "value";`)."""
-    known = {key: value.strip().strip('"') for key, value in ATTRIBUTE.findall(attributes)}
-    name = next((known[key] for key in NAMES if known.get(key)), ".")
-    return unquote(name) if "%" in name else name

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Floats
+from kmatch.arrays import Floats, Longs, ranked
 from kmatch.errors import OutputError, listed, warn
 from kmatch.results.batches import SEEN, AssayBatch
 from kmatch.results.columns import Column, Table, named_row, opened, write_line
@@ -16,11 +16,14 @@ from kmatch.sequences.alphabet import letter_masks
 from kmatch.sequences.primer_pairs import FORWARD, PROBE, REVERSE, PrimerPairs
 
 ANSWERS = ("true_positive", "false_negative", "false_positive", "true_negative")
-MASKS = letter_masks(["ACGT"])
+BASES = "ACGT"
+BASE_MASKS = letter_masks([BASES])
+IN_THEIR_PLACE = len("ACGTN-")  # the first of SEEN, which stand in a letter's place, not behind it
+YES_NO = Names(("no", "yes"))
 
 
 def _number(cells: Callable[[AssayBatch], Any]) -> Column[np.float64]:
-    """The column of numbers of assays, NaN where they are -1."""
+    """Return the column of numbers of assays, NaN where they are -1."""
 
     def numbers(batch: AssayBatch, _: "Assays") -> Floats:
         found = cells(batch)
@@ -29,15 +32,33 @@ def _number(cells: Callable[[AssayBatch], Any]) -> Column[np.float64]:
     return Column(np.float64, numbers, ".0f")
 
 
-def _oligo_columns(role: int) -> tuple[Column[np.float64], ...]:
-    return (
-        _number(lambda batch: batch.distance[:, role]),
-        _number(lambda batch: batch.distance_3p[:, role]),
-        Column(np.float64, lambda batch, _: batch.tm[:, role], ".1f"),
-    )
+def _differences(role: int) -> Column[np.float64]:
+    """Return the column of the differences of each assay's oligo with a role."""
+    return _number(lambda batch: batch.distance[:, role])
 
 
-_ANSWERS = Names(("no", "yes"))
+def _differences_3p(role: int) -> Column[np.float64]:
+    """Return the column of the differences in the last letters of that oligo."""
+    return _number(lambda batch: batch.distance_3p[:, role])
+
+
+def _temperature(role: int) -> Column[np.float64]:
+    """Return the column of the melting temperatures of that oligo, °C."""
+
+    def temperatures(batch: AssayBatch, _: "Assays") -> Floats:
+        return batch.tm[:, role]
+
+    return Column(np.float64, temperatures, ".1f")
+
+
+def _answer(batch: AssayBatch, _: "Assays") -> Named:
+    """Return whether each assay amplifies, as words."""
+    return Named(YES_NO, batch.amplifies.astype(np.int64))
+
+
+def _length(batch: AssayBatch) -> Longs:
+    """Return the letters of each product, int64[n], -1 where there is none."""
+    return np.where(batch.start < 0, -1, batch.end - batch.start)
 
 
 class Assays(Table[AssayBatch, Any]):
@@ -54,21 +75,40 @@ class Assays(Table[AssayBatch, Any]):
     give Assays.
     """
 
-    noun, joins = "row", False
+    noun = "row"
+    joins = False
     genome = Column(np.object_, lambda batch, _: Named(Names(batch.units), batch.genome))
     assay = Column(np.object_, lambda batch, table: Named(table.labels, batch.assay))
-    amplifies = Column(np.object_, lambda batch, _: Named(_ANSWERS, batch.amplifies.astype(int)))
+    amplifies = Column(np.object_, _answer)
     record = Column(np.object_, lambda batch, _: record_cells(batch))
     start = _number(lambda batch: batch.start)
     end = _number(lambda batch: batch.end)
-    length = _number(lambda batch: batch.end - batch.start - (batch.start < 0))
-    forward, forward_3p, tm_forward = _oligo_columns(FORWARD)
-    reverse, reverse_3p, tm_reverse = _oligo_columns(REVERSE)
-    probe, probe_3p, tm_probe = _oligo_columns(PROBE)
+    length = _number(_length)
+    forward = _differences(FORWARD)
+    reverse = _differences(REVERSE)
+    probe = _differences(PROBE)
+    forward_3p = _differences_3p(FORWARD)
+    reverse_3p = _differences_3p(REVERSE)
+    probe_3p = _differences_3p(PROBE)
+    tm_forward = _temperature(FORWARD)
+    tm_reverse = _temperature(REVERSE)
+    tm_probe = _temperature(PROBE)
     tsv = (
-        *("genome", "assay", "amplifies", "record", "start", "end", "length"),
-        *("forward", "reverse", "probe", "forward_3p", "reverse_3p"),
-        *("tm_forward", "tm_reverse", "tm_probe"),
+        "genome",
+        "assay",
+        "amplifies",
+        "record",
+        "start",
+        "end",
+        "length",
+        "forward",
+        "reverse",
+        "probe",
+        "forward_3p",
+        "reverse_3p",
+        "tm_forward",
+        "tm_reverse",
+        "tm_probe",
     )
     _row = named_row("Assay", tsv)
 
@@ -79,27 +119,35 @@ class Assays(Table[AssayBatch, Any]):
         targets: Iterable[str] | None = None,
     ) -> None:
         """targets: names of genomes that should amplify, if known."""
-        self.labels, self.pairs = Names(pairs.names), pairs
+        self.labels = Names(pairs.names)
+        self.pairs = pairs
         self._targets = None if targets is None else set(targets)
         super().__init__(batches)
         self._all = len(self)
 
     def take(self, batches: Iterable[AssayBatch]) -> None:
+        """Have the rows of batches, and count them."""
         super().take(batches)
-        self._names: list[str] = []
-        self._parts: list[Any] = [np.zeros((0, len(self.pairs)), np.int32)]
-        self._positions = np.zeros((len(self.pairs.primers.masks), len(SEEN)), np.int64)
+        oligo_letters = len(self.pairs.primers.masks)
+        self._positions = np.zeros((oligo_letters, len(SEEN)), np.int64)
+        self._genome_names: list[str] = []
+        no_totals = np.zeros((0, len(self.pairs)), np.int32)
+        self._parts: list[Any] = [no_totals]
         for batch in self.batches:
             self.count(batch)
 
     def count(self, batch: AssayBatch) -> None:
         """Have the rows of genomes in facts, matrix and positions, which need them no longer."""
-        genomes, which = np.unique(batch.genome, return_inverse=True)
-        totals = np.full((len(genomes), len(self.pairs)), -1, np.int32)
+        genomes, genome_rows = ranked(batch.genome)
+        self._genome_names += [batch.units[number] for number in genomes.tolist()]
+
+        # The differences of each product in all; an oligo that an assay has not is -1 there.
         total = np.maximum(batch.distance, 0).sum(axis=1)
-        totals[which, batch.assay] = np.where(batch.amplifies, total, -1)
+        total[~batch.amplifies] = -1
+
+        totals = np.full((len(genomes), len(self.pairs)), -1, np.int32)
+        totals[genome_rows, batch.assay] = total
         self._parts.append(totals)
-        self._names += [batch.units[number] for number in genomes.tolist()]
         self._positions += batch.positions
 
     @property
@@ -109,33 +157,53 @@ class Assays(Table[AssayBatch, Any]):
 
     def check_targets(self) -> None:
         """Warn of targets that are none of the genomes."""
-        if missing := sorted((self._targets or set()).difference(self._names)):
+        missing = sorted((self._targets or set()).difference(self._genome_names))
+        if missing:
             warn(f"targets that are none of the genomes: {listed(missing)}")
 
     @property
     def facts(self) -> list[dict[str, Any]]:
         """Of each assay: its name, the genomes that it amplifies, and its ANSWERS where targets are
         known."""
-        found = self._totals >= 0
-        counted = {"amplified": found}
+        amplified = self._totals >= 0
+        flags = {"amplified": amplified}
         if self._targets is not None:
-            wanted = np.array([name in self._targets for name in self._names], bool)[:, None]
-            each = (found & wanted, ~found & wanted, found & ~wanted, ~(found | wanted))
-            counted |= zip(ANSWERS, each, strict=True)
-        counts = zip(*(flags.sum(axis=0).tolist() for flags in counted.values()), strict=True)
-        rows = zip(self.pairs.names, counts, strict=True)
-        return [{"assay": name} | dict(zip(counted, row, strict=True)) for name, row in rows]
+            flags |= self._answers(amplified, self._targets)
+        facts: list[dict[str, Any]] = [{"assay": name} for name in self.pairs.names]
+        for what, flag in flags.items():
+            for row, count in zip(facts, flag.sum(axis=0).tolist(), strict=True):
+                row[what] = count
+        return facts
+
+    def _answers(self, amplified: Any, targets: set[str]) -> dict[str, Any]:
+        """Return which genomes give an assay each of ANSWERS, bool[genomes, assays].
+
+        amplified: bool[genomes, assays]; targets: names of the genomes that should be.
+        """
+        is_target = np.array([name in targets for name in self._genome_names], bool)
+        is_target = is_target[:, np.newaxis]
+        answers = (
+            amplified & is_target,
+            ~amplified & is_target,
+            amplified & ~is_target,
+            ~amplified & ~is_target,
+        )
+        return dict(zip(ANSWERS, answers, strict=True))
 
     def to_bed(self, target: Any) -> None:
         raise OutputError("assays have no BED, as not every row has a place; use to_tsv")
 
     def to_matrix(self, target: Any) -> None:
-        """Write a line an assay to a path or to a handle: the differences in each genome,
-        empty where it does not amplify."""
+        """Write a line an assay to a path or to a handle: the differences in each genome.
+
+        A cell is empty where the assay does not amplify.
+        """
         with opened(target) as handle:
-            write_line(handle, ["assay", *self._names])
-            for name, row in zip(self.pairs.names, self._totals.T, strict=True):
-                write_line(handle, [name, *("" if total < 0 else total for total in row.tolist())])
+            write_line(handle, ["assay", *self._genome_names])
+            totals = self._totals.T.tolist()
+            for name, row in zip(self.pairs.names, totals, strict=True):
+                cells = ["" if total < 0 else total for total in row]
+                write_line(handle, [name, *cells])
 
     def to_positions(self, target: Any) -> None:
         """Write a line a letter of each oligo, as `to_matrix` does: the products that match there
@@ -145,13 +213,22 @@ class Assays(Table[AssayBatch, Any]):
         """
         if len(self) != self._all:
             raise OutputError("positions are known of all rows together; write those of all assays")
-        oligos, counts = self.pairs.primers, self._positions
-        matches = np.where(oligos.masks[:, None] & MASKS, counts[:, :4], 0).sum(axis=1)
-        differ = counts[:, :6].sum(axis=1) - matches
-        table = np.column_stack([matches, differ, counts]).tolist()
-        bounds = pairwise(oligos.begins.tolist())
+        oligos = self.pairs.primers
+        lines = self._position_counts().tolist()
         with opened(target) as handle:
             write_line(handle, ["oligo", "position", "letter", "match", "differ", *SEEN])
-            for name, letters, (a, b) in zip(oligos.names, oligos.sequences, bounds, strict=True):
-                for number, (letter, row) in enumerate(zip(letters, table[a:b], strict=True), 1):
-                    write_line(handle, [name, number, letter.upper(), *row])
+            for number, (begin, end) in enumerate(pairwise(oligos.begins.tolist())):
+                letters = oligos.sequences[number].upper()
+                for position, line in enumerate(lines[begin:end]):
+                    place = [oligos.names[number], position + 1, letters[position]]
+                    write_line(handle, place + line)
+
+    def _position_counts(self) -> Longs:
+        """Return how many products match each letter of the oligos, differ there, and have each of
+        SEEN, int64[L, 2 + 7]."""
+        counts = self._positions
+        masks = self.pairs.primers.masks[:, np.newaxis]
+        base_counts = counts[:, : len(BASES)]
+        matches = np.where(masks & BASE_MASKS, base_counts, 0).sum(axis=1)
+        differ = counts[:, :IN_THEIR_PLACE].sum(axis=1) - matches
+        return np.column_stack([matches, differ, counts])

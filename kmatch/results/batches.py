@@ -1,6 +1,6 @@
 """Batches of hits, primers and products, as columns of one length: plain data."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self, TypeVar
@@ -18,6 +18,7 @@ from kmatch.arrays import (
     gather,
     order_of,
     ranked,
+    run_starts,
 )
 from kmatch.engine.types import Columns, Texts
 from kmatch.results.melting import gc_fractions, melting_temperatures
@@ -26,13 +27,16 @@ from kmatch.sequences.chunks import Spans
 SEEN = "ACGTN-+"  # at a letter of an oligo: a base, another letter, none, or more behind it
 RECORD = 1 << 32  # more than a position in a record: a row's record and position in one number
 ENDLESS = 1 << 62  # letters of a linear record, as far as its origin goes
-# Fields that rows have in common.
+# Fields of batches that all rows have in common.
 WHOLE = ("names", "origin", "codes", "regions", "units", "positions")
 
 
 class Origin(NamedTuple):
-    """The genome that hits are in: its number among those searched, its name, None where there is
-    but one, and the letters of its circular records by number, None where there is none."""
+    """The genome that hits are in.
+
+    number: its number among those searched; name: its name, None where there is but one; circles:
+    the letters of its circular records by number, None where there is none.
+    """
 
     number: int = 0
     name: str | None = None
@@ -46,8 +50,10 @@ ALONE = Origin()
 class Batch:
     """n rows in records of a genome.
 
-    record: int64[n], the record's number in the genome; start, end: int64[n], 0-based and half-open
-    on the record's forward strand; names: of the records, by number; origin: the Origin of all.
+    record: int64[n], the record's number in the genome.
+    start, end: int64[n], 0-based and half-open on the record's forward strand.
+    names: of the records, by number.
+    origin: the Origin of all.
     """
 
     record: Longs
@@ -60,7 +66,7 @@ class Batch:
         return len(self.start)
 
     def record_names(self) -> tuple[list[str], Longs]:
-        """Names of the records that rows are in, and which of them each row is in, int64[n].
+        """Return the names of the records that rows are in, and which each row is in, int64[n].
 
         There may be a hundred thousand records, and rows in few.
         """
@@ -68,8 +74,9 @@ class Batch:
         return [self.names[number] for number in numbers.tolist()], which
 
     def picked(self, rows: Longs | slice) -> Self:
-        """The batch of some rows: numbers, int64[m], or a slice."""
-        return replace(self, **{name: take_rows(getattr(self, name), rows) for name in _own(self)})
+        """Return the batch of some rows: numbers, int64[m], or a slice."""
+        columns = {name: take_rows(getattr(self, name), rows) for name in row_fields(self)}
+        return replace(self, **columns)
 
 
 SomeBatch = TypeVar("SomeBatch", bound=Batch)
@@ -80,13 +87,21 @@ class HitBatch(Batch):
     """Hits, n rows, sorted by record, start, end, strand and pattern; those that have these in
     common, as beside PAMs of several lengths, by their anchors.
 
-    pattern: int32, the pattern's number; distance: int32; minus: uint8, 1 for the strand `-`;
-    columns: the alignments; edits: int64, the same as numbers (see KINDS), of searches that make no
-    columns where they fit; cfd, mit: scores, float64, NaN where undefined; variants: the alleles
-    that make a hit, `chrom:pos:ref:alt`, comma separated, empty for hits of the reference; af:
-    float64, the smallest of their frequencies; samples: Carriers of these, None for hits of the
-    reference; reference_distance: float64, the reference's there, NaN where it is more than k.
-    They are None where nobody asked for them.
+    pattern: int32[n], the pattern's number.
+    distance: int32[n].
+    minus: uint8[n], 1 for the strand `-`.
+
+    The others are None where nobody asked for them:
+
+    columns: the alignments.
+    edits: int64[n], the same as numbers (see KINDS), of searches that make no columns where they
+        fit.
+    scores: float64[n] by name, NaN where undefined.
+    variants: the alleles that make a hit, `chrom:pos:ref:alt`, comma separated, empty for hits of
+        the reference.
+    af: float64[n], the smallest of their frequencies.
+    samples: Carriers of these, None for hits of the reference.
+    reference_distance: float64[n], the reference's there, NaN where it is more than k.
     """
 
     pattern: Ints
@@ -94,8 +109,7 @@ class HitBatch(Batch):
     minus: Bytes
     columns: Columns | None = None
     edits: Longs | None = None
-    cfd: Floats | None = None
-    mit: Floats | None = None
+    scores: dict[str, Floats] | None = None
     variants: Objects | None = None
     af: Floats | None = None
     samples: Objects | None = None
@@ -108,9 +122,10 @@ class HitBatch(Batch):
         return self.columns
 
     def in_order(self) -> Self:
-        """The same hits, sorted."""
+        """Return the same hits, sorted."""
         size = self.end - self.start
-        return self.picked(order_of(self.record, self.start, size, self.minus, self.pattern))
+        order = order_of(self.record, self.start, size, self.minus, self.pattern)
+        return self.picked(order)
 
 
 @dataclass(frozen=True)
@@ -118,25 +133,39 @@ class GuideBatch(Batch):
     """Guides of a target beside their PAMs, n rows.
 
     minus: uint8[n]; guide, pam: as the guide's strand reads them; counts: int64[n, k+1], sites in
-    the genome by distance; specificity, of CFD, specificity_mit: float64[n], NaN for none.
+    the genome by distance; specificities: float64[n], NaN for none, by the names of scores.
     """
 
     minus: Bytes
     guide: Texts
     pam: Texts
     counts: Longs
-    specificity: Floats
-    specificity_mit: Floats
+    specificities: dict[str, Floats]
 
     @property
     def gc(self) -> Floats:
         """Share of G and C in each guide, float64[n]."""
-        return (self.guide.counted("G") + self.guide.counted("C")) / np.diff(self.guide.bounds)
+        strong = self.guide.counted("G") + self.guide.counted("C")
+        return strong / np.diff(self.guide.bounds)
+
+    def specificity_by(self, score: str) -> Floats:
+        """Return the specificity by a score, float64[n], NaN where it has none."""
+        return self.specificities.get(score, np.full(len(self), np.nan))
+
+    @property
+    def specificity(self) -> Floats:
+        """The specificity by CFD."""
+        return self.specificity_by("cfd")
 
 
 def letters_beside(columns: Columns, lengths: Longs) -> Longs:
-    """Letters of the PAM in each of n alignments, int64[n]; lengths: int64[n], of the patterns."""
-    return np.diff(columns.ops.bounds) - columns.ops.counted("D") - lengths
+    """Return the letters of the PAM in each of n alignments, int64[n]; lengths: of the patterns.
+
+    pattern and PAM   A C G T - N G G     8 columns − 1 D − 4 letters of the pattern = 3
+    columns           = = X = D = = =
+    """
+    column_counts = np.diff(columns.ops.bounds)
+    return column_counts - columns.ops.counted("D") - lengths
 
 
 @dataclass(frozen=True)
@@ -207,109 +236,144 @@ def hit_batch(
     columns: Columns | None,
     edits: Longs | None = None,
 ) -> HitBatch:
-    """A HitBatch of hits in a chunk; spans: its Spans, and records count from the first of them.
+    """Return a HitBatch of hits in a chunk, whose records count from the first of its Spans.
 
     intervals: (record, start, end), kinds: (pattern, distance, minus), as HitBatch has them.
     """
-    (record, start, end), (pattern, distance, minus) = intervals, kinds
-    some = record[np.flatnonzero(np.diff(record, prepend=-1))].tolist()
-    names = {spans.first + number: spans.names[number] for number in some}
-    place = spans.first + record, start, end, names
-    return HitBatch(*place, pattern, distance, minus, columns, edits)
+    record, start, end = intervals
+    pattern, distance, minus = kinds
+    numbers = record[run_starts(record)].tolist()
+    names = {spans.first + number: spans.names[number] for number in numbers}
+    return HitBatch(
+        spans.first + record, start, end, names, pattern, distance, minus, columns, edits
+    )
 
 
 def no_hits() -> HitBatch:
-    """A HitBatch without rows, which tells that a search goes on."""
-    whole, kinds = np.zeros(0, np.int64), np.zeros(0, np.int32)
-    return HitBatch(whole, whole, whole, {}, kinds, kinds, np.zeros(0, np.uint8))
+    """Return a HitBatch without rows, which tells that a search goes on."""
+    places = np.zeros(0, np.int64)
+    kinds = np.zeros(0, np.int32)
+    return HitBatch(places, places, places, {}, kinds, kinds, np.zeros(0, np.uint8))
 
 
 def sizes_of(record: Longs, lengths: dict[int, int]) -> Longs:
-    """Letters of the circular records that hits are in, int64[n]; ENDLESS for a linear one."""
+    """Return the letters of the circular records that hits are in, int64[n]; ENDLESS of others."""
     numbers, which = ranked(record)
     sizes = [lengths.get(number, ENDLESS) for number in numbers.tolist()]
     return np.array(sizes, np.int64)[which]
 
 
 def joined(batches: Sequence[SomeBatch]) -> SomeBatch:
-    """The rows of batches of one genome, one behind the other, as one batch."""
+    """Return the rows of batches of one genome, one behind the other, as one batch."""
     filled = [batch for batch in batches if len(batch)] or batches[:1]
     first = filled[0]
     if len(filled) == 1:
         return first
-    own = {name: join_rows([getattr(batch, name) for batch in filled]) for name in _own(first)}
-    known = {number: name for batch in filled for number, name in batch.names.items()}
-    numbers, _ = ranked(own["record"])
-    own["names"] = {number: known[number] for number in numbers.tolist()}
-    circles = {id(each): each for batch in filled if (each := batch.origin.circles)}
-    if circles.keys() - {id(first.origin.circles)}:
-        every = {number: size for each in circles.values() for number, size in each.items()}
-        own["origin"] = first.origin._replace(circles=every)
-    return replace(first, **own)
+    made = {
+        name: join_rows([getattr(batch, name) for batch in filled]) for name in row_fields(first)
+    }
+    # Names of the records that there are rows in.
+    names: dict[int, str] = {}
+    for batch in filled:
+        names |= batch.names
+    numbers, _ = ranked(made["record"])
+    made["names"] = {number: names[number] for number in numbers.tolist()}
+    # Circles, where batches know of different ones.
+    circles = [batch.origin.circles for batch in filled]
+    if any(each and each is not first.origin.circles for each in circles):
+        made["origin"] = first.origin._replace(circles=_all_circles(circles))
+    return replace(first, **made)
+
+
+def _all_circles(circles: Iterable[dict[int, int] | None]) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for each in circles:
+        found |= each or {}
+    return found
 
 
 def taken(batches: Sequence[SomeBatch], rows: Longs) -> SomeBatch:
-    """Some rows of batches of one genome, by number, int64[n], counted over all of them."""
+    """Return some rows of batches of one genome, by number, int64[n], counted over all of them.
+
+    rows of batches    0 1 2 | 3 4 | 5 6 7        asked for: 6 0 7
+    joined             0 1 2         3 4 5        of these:  4 0 5
+    """
     bounds = bounds_of([len(batch) for batch in batches])
     source = np.searchsorted(bounds, rows, side="right") - 1
-    used, which = ranked(source)
-    begins = bounds_of([len(batches[number]) for number in used.tolist()])
-    part = joined([batches[number] for number in used.tolist()])
-    return part.picked(rows - bounds[source] + begins[which])
+    numbers, which = ranked(source)
+    used = [batches[number] for number in numbers.tolist()]
+    starts = bounds_of([len(batch) for batch in used])
+    rows_of_batches = rows - bounds[source]
+    return joined(used).picked(starts[which] + rows_of_batches)
 
 
 def cut_at_origin(batch: SomeBatch) -> SomeBatch:
-    """The batch with two rows for each that runs over its record's origin: up to it, and from it
-    on."""
+    """Return the batch with two rows for each that runs over its record's origin: up to it, and
+    from it on.
+
+    record              0 |------------ … ------------| 100
+    a hit, 97 to 104                                |===|====|
+    its rows              |====| 0 to 4             |===| 97 to 100
+    """
     if batch.origin.circles is None:
         return batch
     size = sizes_of(batch.record, batch.origin.circles)
-    over = batch.end > size
-    cut = batch.picked(np.repeat(np.arange(len(batch)), 1 + over))
-    start, end = cut.start.copy(), cut.end.copy()
-    second = np.cumsum(1 + over)[over] - 1
-    end[second - 1], start[second] = size[over], 0
-    end[second] -= size[over]
+    is_over = batch.end > size
+    row_counts = np.where(is_over, 2, 1)
+    cut = batch.picked(np.repeat(np.arange(len(batch)), row_counts))
+    start = cut.start.copy()
+    end = cut.end.copy()
+    second_rows = np.cumsum(row_counts)[is_over] - 1
+    end[second_rows - 1] = size[is_over]
+    start[second_rows] = 0
+    end[second_rows] -= size[is_over]
     return replace(cut, start=start, end=end)
 
 
 def take_texts(texts: Texts, rows: Longs | slice) -> Texts:
-    """The Texts of these rows: numbers, int64[n], or a slice of rows side by side."""
-    ends, letters = texts
+    """Return the Texts of some rows: numbers, int64[n], or a slice of rows side by side."""
     if isinstance(rows, slice):
-        first, last, _ = rows.indices(len(ends) - 1)
-        ends = ends[first : max(first, last) + 1]
-        return Texts(ends - ends[0], letters[ends[0] : ends[-1]])
-    bounds = bounds_of(np.diff(ends)[rows])
-    return Texts(bounds, gather(letters, ends[rows], bounds))
+        first, last, _ = rows.indices(len(texts.bounds) - 1)
+        bounds = texts.bounds[first : max(first, last) + 1]
+        letters = texts.letters[bounds[0] : bounds[-1]]
+        return Texts(bounds - bounds[0], letters)
+    sizes = np.diff(texts.bounds)[rows]
+    bounds = bounds_of(sizes)
+    return Texts(bounds, gather(texts.letters, texts.bounds[rows], bounds))
 
 
-def _own(batch: Batch) -> list[str]:
-    """The fields that each row has a part of."""
+def row_fields(batch: Batch) -> list[str]:
+    """Return the names of the fields that each row has a part of."""
     return [each.name for each in fields(batch) if each.name not in WHOLE]
 
 
 def take_rows(value: Any, rows: Longs | slice) -> Any:
-    """Rows of a column of any kind."""
+    """Return rows of a column of any kind."""
     if isinstance(value, Texts):
         return take_texts(value, rows)
     if isinstance(value, Batch):
         return value.picked(rows)
     if isinstance(value, Columns):
         return Columns(*(take_rows(each, rows) for each in value))
+    if isinstance(value, dict):
+        return {name: take_rows(each, rows) for name, each in value.items()}
     return None if value is None else value[rows]
 
 
 def join_rows(values: Sequence[Any]) -> Any:
-    """Columns of one kind, one behind the other."""
+    """Return columns of one kind, one behind the other."""
     first = values[0]
     if any(value is None for value in values):
         return None
     if isinstance(first, Texts):
-        bounds = bounds_of(np.concatenate([np.diff(each.bounds) for each in values]))
-        return Texts(bounds, np.concatenate([each.letters for each in values]))
+        sizes = np.concatenate([np.diff(each.bounds) for each in values])
+        letters = np.concatenate([each.letters for each in values])
+        return Texts(bounds_of(sizes), letters)
     if isinstance(first, Batch):
         return joined(values)
     if isinstance(first, Columns):
         return Columns(*map(join_rows, zip(*values, strict=True)))
+    if isinstance(first, dict):
+        common = [name for name in first if all(name in each for each in values)]
+        return {name: join_rows([each[name] for each in values]) for name in common}
     return np.concatenate(values)

@@ -14,16 +14,26 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from kmatch.arrays import Longs, bounds_of, ranked
+from kmatch.arrays import Longs, bounds_of, ranked, run_starts
 from kmatch.engine.workers import cores, pool
 from kmatch.errors import InputError, OutputError, counted, needed, shown
 from kmatch.results.batches import Batch, SomeBatch, taken
-from kmatch.results.lines import Cells, Edits, Named, Names, Spelt, number_word, words_in
+from kmatch.results.formats import FORMATS
+from kmatch.results.lines import (
+    Cells,
+    Edits,
+    Named,
+    Names,
+    TextCells,
+    heading_of,
+    number_word,
+    words_in,
+)
+from kmatch.results.output import open_output
 
 if TYPE_CHECKING:
     from kmatch.results.annotation import Annotation
 
-HEADINGS = {"record": "sequence", "sequence": "product"}  # of TSV, where not the column's name
 SHOWN = 6  # rows of a repr
 PAGE = 10  # rows in a notebook
 CELL = 24  # characters of a name there
@@ -37,7 +47,7 @@ class Column(Generic[Kind]):
     """A column of the tables of a class, whose attribute of this name is an array of its values.
 
     kind: of these; cells(batch, table): makes its Cells; form: how numbers are written that are no
-    whole ones, and missing: NaN among them; aligned: whether it is made of alignments.
+    whole ones; missing: how NaN is; aligned: whether it is made of alignments.
     """
 
     name = ""
@@ -51,8 +61,11 @@ class Column(Generic[Kind]):
         *,
         aligned: bool = False,
     ) -> None:
-        self.kind, self.cells, self.aligned = kind, cells, aligned
-        self.form, self.missing = form, missing
+        self.kind = kind
+        self.cells = cells
+        self.form = form
+        self.missing = missing
+        self.aligned = aligned
 
     def __set_name__(self, owner: Any, name: str) -> None:
         self.name = name
@@ -68,33 +81,40 @@ class Column(Generic[Kind]):
             raise AttributeError(f"{type(table).__name__} has no column {self.name!r}")
         if self.aligned:
             table.align(self.name)
-        values = vars(table)[self.name] = self.values(table.batches, table)
+        values = self.values(table.batches, table)
+        vars(table)[self.name] = values  # which is found first from now on
         table.check()
         return values
 
     def values(self, batches: Iterable[Batch], table: Any) -> NDArray[Any]:
-        """Its values in the rows of batches."""
+        """Return its values in the rows of batches."""
         cells = [self.cells(batch, table) for batch in batches if len(batch)]
-        if spelt := [each for each in cells if isinstance(each, Spelt | Edits)]:
+        texts = [each for each in cells if isinstance(each, TextCells | Edits)]
+        if texts:
             threads = pool(table.threads or cores(), "kmatch lines")
-            return np.concatenate(list(threads.map(words_in, spelt)))
-        parts = [
-            np.array(each.names.words, self.kind)[each.which] if isinstance(each, Named) else each
-            for each in cells
-        ]
-        return np.concatenate([np.zeros(0, self.kind), *parts])
+            return np.concatenate(list(threads.map(words_in, texts)))
+        parts: list[Any] = [np.zeros(0, self.kind)]
+        for each in cells:
+            if isinstance(each, Named):
+                words = np.array(each.names.words, self.kind)
+                parts.append(words[each.which])
+            else:
+                parts.append(each)
+        return np.concatenate(parts)
 
 
 class Table(Generic[SomeBatch, Row]):
     """Rows of batches, in columns that are made when first used; without batches, what formats
     write batches as.
 
-    noun: what a row is; bed, tsv: the names of the columns that are written; optional: the columns
-    that rows lack where TSV does, and with one its number; joins: whether batches of one genome can
-    be joined; threads: that may format lines, None for one a core.
+    noun: what a row is.
+    bed, tsv: the names of the columns that are written.
+    optional: the columns that rows lack where TSV does, and with one its number.
+    joins: whether batches of one genome can be joined.
+    threads: that may format lines, None for one a core.
     """
 
-    _known: dict[str, Column[Any]]
+    _declared: dict[str, Column[Any]]
     _row: Any  # the class of the named tuples that rows are
     noun: str
     optional: tuple[str, ...] = ()
@@ -107,9 +127,11 @@ class Table(Generic[SomeBatch, Row]):
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
-        parts = (vars(kind).items() for kind in reversed(cls.__mro__))
-        found = (item for part in parts for item in part)
-        cls._known = {name: each for name, each in found if isinstance(each, Column)}
+        cls._declared = {}
+        for kind in reversed(cls.__mro__):
+            for name, each in vars(kind).items():
+                if isinstance(each, Column):
+                    cls._declared[name] = each
 
     def __init__(self, batches: Iterable[SomeBatch]) -> None:
         self.take(batches)
@@ -123,24 +145,24 @@ class Table(Generic[SomeBatch, Row]):
     def columns(self) -> dict[str, Column[Any]]:
         """The columns that rows have, by name."""
         lacking = {name for name in self.optional if name.removesuffix("_number") not in self.tsv}
-        return {name: each for name, each in self._known.items() if name not in lacking}
+        return {name: each for name, each in self._declared.items() if name not in lacking}
 
     def cells(self, name: str, batch: Batch) -> Cells:
-        """The Cells of a column as lines have them: words or whole numbers."""
+        """Return the Cells of a column as lines have them: words or whole numbers."""
         column = self.columns[name]
         cells = column.cells(batch, self)
         if not column.form or not isinstance(cells, np.ndarray):
             return cells
-        known, which = ranked(np.where(np.isnan(cells), -inf, cells))
-        words = (number_word(number, column.form, column.missing) for number in known.tolist())
+        numbers, which = ranked(np.where(np.isnan(cells), -inf, cells))
+        words = [number_word(each, column.form, column.missing) for each in numbers.tolist()]
         return Named(Names(words), which)
 
     def once(self, make: Callable[[Any, Any], Any], batch: Batch) -> Any:
-        """What a function makes of a batch and its table, made once for several columns."""
-        last, rows, made = self._made
-        if last is not make or rows is not batch:
+        """Return what a function makes of a batch and its table, once for several columns."""
+        last_make, last_batch, made = self._made
+        if last_make is not make or last_batch is not batch:
             made = make(batch, self)
-            self._made = make, batch, made
+            self._made = (make, batch, made)
         return made
 
     def add(self, names: Sequence[str]) -> None:
@@ -155,12 +177,13 @@ class Table(Generic[SomeBatch, Row]):
         self.add(("gene", "region"))
 
     def known(self, name: str) -> str:
-        """The name of a column by that or by its heading. Raises InputError where there is none."""
-        known = {name: name for name in self.columns}
-        known |= {HEADINGS[name]: name for name in known if name in HEADINGS}
-        if name not in known:
-            raise InputError(f"there is no column '{shown(name)}'; give {', '.join(known)}")
-        return known[name]
+        """Return the name of a column by that or by its heading. Raises InputError where there is
+        none."""
+        names = {name: name for name in self.columns}
+        names |= {heading_of(name): name for name in names}
+        if name not in names:
+            raise InputError(f"there is no column '{shown(name)}'; give {', '.join(names)}")
+        return names[name]
 
     @property
     def aligned(self) -> bool:
@@ -184,7 +207,8 @@ class Table(Generic[SomeBatch, Row]):
 
     def __dir__(self) -> list[str]:
         columns = self.columns
-        return sorted({*super().__dir__(), *columns} - (self._known.keys() - columns.keys()))
+        lacking = self._declared.keys() - columns.keys()
+        return sorted({*super().__dir__(), *columns} - lacking)
 
     def __len__(self) -> int:
         return int(self._bounds[-1])
@@ -200,10 +224,7 @@ class Table(Generic[SomeBatch, Row]):
     def __getitem__(self, rows: Any) -> Any:
         """A row by its number; the rows of a slice, of a mask, bool[n], or of numbers, int[m]."""
         if not isinstance(rows, slice) and not np.ndim(rows):
-            if not -len(self) <= rows < len(self):
-                raise IndexError(f"there is no row {rows}: {self._size()}")
-            values = (getattr(self, name)[rows : rows + 1 or None] for name in self._row._fields)
-            return self._row._make(value.tolist()[0] for value in values)
+            return self._one_row(rows)
         if not isinstance(rows, slice):
             rows = np.asarray(rows, None if np.size(rows) else np.int64)
         numbers = np.arange(len(self))[rows]
@@ -211,33 +232,48 @@ class Table(Generic[SomeBatch, Row]):
             raise IndexError("rows are chosen by a slice, a mask or one list of numbers")
         return self._selected(numbers)
 
+    def _one_row(self, number: Any) -> Row:
+        if not -len(self) <= number < len(self):
+            raise IndexError(f"there is no row {number}: {self._size()}")
+        row = slice(number, number + 1 or None)
+        values = [getattr(self, name)[row].tolist() for name in self._row._fields]
+        return self._row._make(value for (value,) in values)
+
     def _selected(self, rows: Longs) -> Self:
-        """The table of some rows, with those of the columns that are made."""
+        """Return the table of some rows, with those of the columns that are made.
+
+        Rows side by side of one genome become a batch, if batches can be joined.
+        """
         which = np.searchsorted(self._bounds, rows, side="right") - 1
         numbers = [each.origin.number if self.joins else id(each) for each in self.batches]
-        of = np.array(numbers, np.int64)[which]
-        parts = np.split(rows, np.flatnonzero(np.diff(of)) + 1) if len(rows) else ()
-        columns, found = self.columns, object.__new__(type(self))
+        keys = np.array(numbers, np.int64)[which]
+        parts = np.split(rows, run_starts(keys)[1:]) if len(rows) else []
+        found = object.__new__(type(self))
+        columns = self.columns
         for name, each in vars(self).items():
             vars(found)[name] = each[rows] if name in columns else each
         found.take([taken(self.batches, part) for part in parts])
         return found
 
     def __repr__(self) -> str:
-        size, lines = f"<{type(self).__name__}: {self._size()}", list(self._shown(SHOWN))
+        size = f"<{type(self).__name__}: {self._size()}"
         if not len(self):
             return f"{size}>"
+        lines = list(self._shown(SHOWN))
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         shown = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
-        return "\n  ".join([size, *shown, *("…",) * (len(self) > SHOWN)]) + ">"
+        if len(self) > SHOWN:
+            shown.append("…")
+        return "\n  ".join([size, *shown]) + ">"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the first rows as a table."""
         from html import escape
 
         lines = [f"<p>{self._size()}</p>", "<table>"]
-        for tag, row in zip(("th", *("td",) * PAGE), self._shown(PAGE), strict=False):
-            cells = (f"<{tag}>{escape(cell)}</{tag}>" for cell in row)
+        for number, row in enumerate(self._shown(PAGE)):
+            tag = "td" if number else "th"
+            cells = [f"<{tag}>{escape(cell)}</{tag}>" for cell in row]
             lines.append(f"<tr>{''.join(cells)}</tr>")
         lines.append("</table>")
         if len(self) > PAGE:
@@ -271,8 +307,6 @@ class Table(Generic[SomeBatch, Row]):
         self._write("csv", target)
 
     def _write(self, form: str, target: Any) -> None:
-        from kmatch.results.formats import FORMATS
-
         if form != "bed":
             self.align()
         with opened(target) as handle:
@@ -308,10 +342,10 @@ class Table(Generic[SomeBatch, Row]):
             table = needed("pyarrow", "a stream of Arrow").table(columns)
             return table.__arrow_c_stream__(requested_schema)
         arrow = needed("nanoarrow", "a stream of Arrow")
-        kinds = {
-            name: getattr(arrow, "string" if isinstance(values, list) else values.dtype.name)()
-            for name, values in columns.items()
-        }
+        kinds = {}
+        for name, values in columns.items():
+            kind = "string" if isinstance(values, list) else values.dtype.name
+            kinds[name] = getattr(arrow, kind)()
         parts = [arrow.c_array(values, kinds[name]) for name, values in columns.items()]
         schema = arrow.struct(kinds)
         table = arrow.c_array_from_buffers(schema, len(self), [None], children=parts)
@@ -322,20 +356,18 @@ class Table(Generic[SomeBatch, Row]):
         return getattr(self, self.known(name))
 
     def _series(self, as_lists: str = "") -> dict[str, Any]:
-        """The columns of a data frame; as_lists: the kinds of dtypes that become lists."""
-        columns = {name: getattr(self, name) for name in (*self._row._fields, *self.tsv)}
-        return {
-            name: each.tolist() if each.dtype.kind in as_lists else each
-            for name, each in columns.items()
-        }
+        """Return the columns of a data frame; as_lists: the kinds of dtypes that become lists."""
+        columns = {}
+        for name in (*self._row._fields, *self.tsv):
+            values = getattr(self, name)
+            columns[name] = values.tolist() if values.dtype.kind in as_lists else values
+        return columns
 
 
 @contextmanager
 def opened(target: Any) -> Iterator[Any]:
     """Give what takes bytes for a path, or for a text or binary handle. Raises OutputError for what
     is neither."""
-    from kmatch.results.output import open_output
-
     if isinstance(target, str | os.PathLike):
         with open_output(target) as handle:
             yield handle
@@ -351,9 +383,12 @@ def opened(target: Any) -> Iterator[Any]:
 
 def write_line(handle: Any, cells: Iterable[Any]) -> None:
     """Write one line of TSV to a binary handle."""
-    handle.write(("\t".join(map(str, cells)) + "\n").encode("utf-8", "surrogateescape"))
+    line = "\t".join(map(str, cells)) + "\n"
+    handle.write(line.encode("utf-8", "surrogateescape"))
 
 
 def _cell(value: Any) -> str:
-    text = f"{value:.3f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+    text = str(value)
+    if isinstance(value, float):
+        text = f"{value:.3f}".rstrip("0").rstrip(".")
     return text if len(text) <= CELL else text[: CELL - 1] + "…"

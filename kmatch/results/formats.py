@@ -9,39 +9,45 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kmatch import __version__
-from kmatch.arrays import bounds_of
+from kmatch.arrays import Bytes, Longs, bounds_of, run_starts
 from kmatch.engine.types import Texts
 from kmatch.engine.workers import cores, pool
 from kmatch.errors import InputError
 from kmatch.genome import Genomes
 from kmatch.results.batches import Batch, HitBatch, cut_at_origin
-from kmatch.results.columns import HEADINGS
 from kmatch.results.lines import (
+    Cells,
     Fields,
     Named,
     Names,
-    Spelt,
+    TextCells,
+    heading_of,
     lines_of,
     record_cells,
     same,
     words_in,
     words_of,
 )
-from kmatch.results.table import COMPLEMENT, Hits, flanks
+from kmatch.results.sites import COMPLEMENT, flanks
 
 ROWS = 1 << 15  # formatted at a time
 MANY = 1 << 12  # rows of a batch that is formatted beside the search
 AHEAD = 6  # times ROWS that may wait
-MATCH, INSERTED, SKIPPED, REVERSE = ord("="), ord("I"), ord("D"), 16
+# Columns of alignments: letters that match, a letter of the pattern alone, and one of the text.
+MATCH = ord("=")
+INSERTED = ord("I")
+SKIPPED = ord("D")
+REVERSE = 16  # the flag of SAM for the strand -
 LABEL = 254  # characters that SAM allows a read's name
 _UNFIT = re.compile(r"[^!-?A-~]")  # in a read's name
 GAP = "-"
-DIFFERENCE, PLAIN = "\x1b[1;31m", "\x1b[0m"
+DIFFERENCE = "\x1b[1;31m"  # what begins and ends a colour on a terminal
+PLAIN = "\x1b[0m"
 AROUND = 5  # letters of the text on either side
 LEAST = 10  # columns of an alignment in a line, even on a narrow screen
 
@@ -50,7 +56,8 @@ class Writer(ABC):
     """Writes a header and batches to a binary handle; table: what they are rows of."""
 
     def __init__(self, handle: Any, table: Any) -> None:
-        self.handle, self.table = handle, table
+        self.handle = handle
+        self.table = table
 
     def header(self) -> str:
         """What stands above the lines."""
@@ -98,7 +105,7 @@ class TsvWriter(BedWriter):
     """Writes TSV below a line of headings."""
 
     def header(self) -> str:
-        return self.between.join(HEADINGS.get(name, name) for name in self.table.tsv) + "\n"
+        return self.between.join(map(heading_of, self.table.tsv)) + "\n"
 
     def fields(self, batch: Batch) -> Fields:
         return self._tabbed(self.table.tsv, batch)
@@ -110,10 +117,12 @@ class CsvWriter(TsvWriter):
     between = ","
 
     def fields(self, batch: Batch) -> Fields:
-        return [
-            (mark, cells._replace(names=cells.names.quoted) if isinstance(cells, Named) else cells)
-            for mark, cells in super().fields(batch)
-        ]
+        return [(before, _quoted(cells)) for before, cells in super().fields(batch)]
+
+
+def _quoted(cells: Cells) -> Cells:
+    """Return cells with the quotes that CSV wants; only Names may need any."""
+    return Named(cells.names.quoted, cells.which) if isinstance(cells, Named) else cells
 
 
 class SamWriter(Writer):
@@ -124,9 +133,12 @@ class SamWriter(Writer):
     Raises InputError for a genome whose records a header cannot name.
     """
 
-    def __init__(self, handle: Any, table: Hits) -> None:
+    def __init__(self, handle: Any, table: Any) -> None:
+        """table: Hits, with the genome that was searched."""
         self._lengths = _lengths(table.searched)
-        self._labels = Names(_UNFIT.sub("_", name)[:LABEL] for name in table.labels.words)
+        names = [_UNFIT.sub("_", name) for name in table.labels.words]
+        self._labels = Names(name[:LABEL] for name in names)
+        # The letters of all patterns side by side.
         letters = "".join(table.patterns.sequences).upper().replace("U", "T")
         self._letters = np.frombuffer(letters.encode(), np.uint8)
         super().__init__(handle, table)
@@ -134,41 +146,76 @@ class SamWriter(Writer):
     def header(self) -> str:
         order = "coordinate" if self.table.ordered else "unknown"
         lines = [f"@HD\tVN:1.6\tSO:{order}"]
-        lines += [f"@SQ\tSN:{name}\tLN:{length}" for name, length in self._lengths.items()]
-        return "\n".join([*lines, f"@PG\tID:kmatch\tPN:kmatch\tVN:{__version__}", ""])
+        for name, length in self._lengths.items():
+            lines.append(f"@SQ\tSN:{name}\tLN:{length}")
+        lines.append(f"@PG\tID:kmatch\tPN:kmatch\tVN:{__version__}")
+        return "".join(f"{line}\n" for line in lines)
 
     def fields(self, batch: HitBatch) -> Fields:
-        (ends, ops), (_, text) = batch.aligned
-        sizes, begins = np.diff(ends), self.table.patterns.begins
-        before = bounds_of(ops != SKIPPED)  # letters read before each column
-        bounds = before[ends]
-        first = begins[batch.pattern]
-        if self.table.pam_first:  # the letters of the PAM come before
-            first = begins[batch.pattern + 1] - np.diff(bounds)
-        at = before[:-1] + np.repeat(first - bounds[:-1], sizes)
-        letters = np.where(  # those that match as the text's
-            ops == MATCH,
-            text.take(bounds_of(ops != INSERTED)[:-1], mode="clip"),
-            self._letters.take(at, mode="clip"),
-        )
-        complements = np.frombuffer(COMPLEMENT, np.uint8)
-        minus, columns = np.repeat(batch.minus.astype(bool), sizes), np.arange(len(ops))
-        forward = np.where(minus, np.repeat(ends[:-1] + ends[1:] - 1, sizes) - columns, columns)
-        ops, letters = ops[forward], np.where(minus, complements[letters], letters)[forward]
+        ops, reads = self._forward(batch)
+        differences = np.diff(ops.bounds) - ops.counted("=")
         return [
             ("", Named(self._labels, batch.pattern)),
             ("\t", batch.minus * REVERSE),
             ("\t", self.table.cells("record", batch)),
             ("\t", batch.start + 1),
-            ("\t255\t", Spelt(Texts(ends, ops), runs=True)),
-            ("\t*\t0\t0\t", Spelt(Texts(bounds, letters[ops != SKIPPED]))),
-            ("\t*\tNM:i:", sizes - batch.aligned.ops.counted("=")),
+            ("\t255\t", TextCells(ops, runs=True)),
+            ("\t*\t0\t0\t", TextCells(reads)),
+            ("\t*\tNM:i:", differences),
             ("\tkd:i:", batch.distance),
         ]
 
+    def _forward(self, batch: HitBatch) -> tuple[Texts, Texts]:
+        """Return the columns of hits and the letters of their reads, on the forward strand.
+
+        pattern    A R C - T      on -, turned round and complemented
+        text       A G G T -
+        columns    = = X D I      I D X = =
+        read       A G C   T      A   G C T
+        """
+        bounds, ops = batch.aligned.ops
+        is_read = ops != SKIPPED
+        reads_before = bounds_of(is_read)
+        read_bounds = reads_before[bounds]
+        letters = self._column_letters(batch, reads_before)
+        # Columns of hits on - come from their last one to their first one.
+        sizes = np.diff(bounds)
+        is_minus = np.repeat(batch.minus.astype(bool), sizes)
+        columns = np.arange(len(ops))
+        first_and_last = bounds[:-1] + bounds[1:] - 1  # their sum
+        backwards = np.repeat(first_and_last, sizes) - columns
+        order = np.where(is_minus, backwards, columns)
+        complements = np.frombuffer(COMPLEMENT, np.uint8)[letters]
+        forward = np.where(is_minus, complements, letters)[order]
+        # Reads lack the letters of the text that patterns skip.
+        reads = forward[is_read[order]]
+        return Texts(bounds, ops[order]), Texts(read_bounds, reads)
+
+    def _column_letters(self, batch: HitBatch, reads_before: Longs) -> Bytes:
+        """Return the letter of its read at each column of hits, and any where it has none.
+
+        reads_before: int64[columns+1], letters of all reads before each column, and after the last.
+        """
+        (bounds, ops), (_, text) = batch.aligned
+        read_bounds = reads_before[bounds]
+        # The letter of the patterns at each column; letters of PAMs match, and are the text's.
+        pattern_bounds = self.table.patterns.begins
+        first_letters = pattern_bounds[batch.pattern]
+        if self.table.pam_first:  # the pattern ends where the read does
+            first_letters = pattern_bounds[batch.pattern + 1] - np.diff(read_bounds)
+        shifts = np.repeat(first_letters - read_bounds[:-1], np.diff(bounds))
+        of_pattern = self._letters.take(reads_before[:-1] + shifts, mode="clip")
+        # The letter of the text at each column, which is the read's where it matches.
+        texts_before = bounds_of(ops != INSERTED)[:-1]
+        of_text = text.take(texts_before, mode="clip")
+        return np.where(ops == MATCH, of_text, of_pattern)
+
 
 def _lengths(genomes: Genomes | None) -> dict[str, int]:
-    """Letters of each record, by name; SAM has no records without letters."""
+    """Return the letters of each record, by name; SAM has no records without letters.
+
+    Raises InputError for records that SAM cannot name, or not tell apart.
+    """
     if genomes is None:
         raise InputError("SAM needs the genome that was searched; give it to Hits")
     if genomes.named or genomes.circular:
@@ -177,22 +224,23 @@ def _lengths(genomes: Genomes | None) -> dict[str, int]:
             "view"
         )
     names, lengths = genomes.genome(0).sizes
-    known: dict[str, int] = {}
-    for number, (name, length) in enumerate(zip(names, lengths.tolist(), strict=True), 1):
+    sizes: dict[str, int] = {}
+    pairs = zip(names, lengths.tolist(), strict=True)
+    for number, (name, length) in enumerate(pairs, 1):
         if not name or name[0] in "*=":
             fault = f"is named '{name}'" if name else "has no name"
             raise InputError(
                 f"{genomes.label}: record {number} {fault}, which SAM cannot have; "
                 "rename it, or write another format"
             )
-        if name in known:
+        if name in sizes:
             raise InputError(
                 f"several records are named '{name}', which SAM cannot tell apart; rename them, "
                 "or write another format"
             )
         if length:
-            known[name] = length
-    return known
+            sizes[name] = length
+    return sizes
 
 
 class Gff3Writer(Writer):
@@ -202,9 +250,10 @@ class Gff3Writer(Writer):
     behind its last letter.
     """
 
-    def __init__(self, handle: Any, table: Hits) -> None:
+    def __init__(self, handle: Any, table: Any) -> None:
+        """table: Hits."""
         self._labels = Names(map(_in_value, table.labels.words))
-        self._number = 1
+        self._number = 1  # of the next hit
         self._circles: set[tuple[int, int]] = set()  # those that have their lines
         super().__init__(handle, table)
 
@@ -212,10 +261,11 @@ class Gff3Writer(Writer):
         return "##gff-version 3\n"
 
     def fields(self, batch: HitBatch) -> Fields:
-        first, self._number = self._number, self._number + len(batch)
+        first = self._number
+        self._number += len(batch)
         name = batch.origin.name
         genome = None if name is None else _in_value(name)
-        return [
+        fields: list[tuple[str, Cells]] = [
             ("", self._circle_lines(batch, genome)),
             ("", record_cells(batch, _in_sequence)),
             ("\tkmatch\tnucleotide_match\t", batch.start + 1),
@@ -226,29 +276,33 @@ class Gff3Writer(Writer):
             (";Name=", Named(self._labels, batch.pattern)),
             (";distance=", batch.distance),
             (";cigar=", self.table.cells("cigar", batch)),
-            *([] if genome is None else [(";genome=", same(genome, batch))]),
         ]
+        if genome is not None:
+            fields.append((";genome=", same(genome, batch)))
+        return fields
 
     def _circle_lines(self, batch: HitBatch, genome: str | None) -> Named:
-        """For the first hit of a circular record that record's line, for others nothing."""
-        lines, which = [""], np.zeros(len(batch), np.int64)
+        """Return for the first hit of a circular record that record's line, for others nothing."""
+        lines = [""]
+        which = np.zeros(len(batch), np.int64)
         circles = batch.origin.circles or {}
-        begins = np.flatnonzero(np.diff(batch.record, prepend=-1)) if circles else ()
-        for row in map(int, begins):
+        first_rows = run_starts(batch.record).tolist() if circles else ()
+        for row in first_rows:
             record = int(batch.record[row])
-            circle = batch.origin.number, record
-            if record in circles and circle not in self._circles:
-                self._circles.add(circle)
-                which[row] = len(lines)
-                place = f"{_in_sequence(batch.names[record])}\tkmatch\tregion"
-                ending = "" if genome is None else f";genome={genome}"
-                size = circles[record]
-                lines.append(f"{place}\t1\t{size}\t.\t+\t.\tIs_circular=true{ending}\n")
+            circle = (batch.origin.number, record)
+            if record not in circles or circle in self._circles:
+                continue
+            self._circles.add(circle)
+            which[row] = len(lines)
+            place = f"{_in_sequence(batch.names[record])}\tkmatch\tregion"
+            ending = "" if genome is None else f";genome={genome}"
+            size = circles[record]
+            lines.append(f"{place}\t1\t{size}\t.\t+\t.\tIs_circular=true{ending}\n")
         return Named(Names(lines), which)
 
 
 def _escaped(unfit: re.Pattern[bytes], name: str) -> str:
-    """A name with the bytes of it that do not fit as `%` and two digits."""
+    """Return a name with the bytes of it that do not fit as `%` and two digits."""
     data = name.encode("utf-8", "surrogateescape")
     escaped = unfit.sub(lambda byte: b"%%%02X" % byte[0][0], data)
     return escaped.decode("utf-8", "surrogateescape")
@@ -256,6 +310,32 @@ def _escaped(unfit: re.Pattern[bytes], name: str) -> str:
 
 _in_sequence = partial(_escaped, re.compile(rb"[^a-zA-Z0-9.:^*$@!+_?|-]"))
 _in_value = partial(_escaped, re.compile(rb"[\x00-\x1f\x7f%;=&,]"))
+
+
+class Drawn(NamedTuple):
+    """An alignment as it is drawn: three words of equal length.
+
+    above: letters of the pattern, below: letters of the text, blanks where there is none; ops: as
+    in alignments, and blanks beside them.
+
+        above         A C G T - A G G
+        ops       _ _ = = X I D = = =
+        below     g a A C T - A A G G
+    """
+
+    above: str
+    ops: str
+    below: str
+
+    def beside(self, before: str, behind: str) -> "Drawn":
+        """Return the same between letters of the text."""
+        left = " " * len(before)
+        right = " " * len(behind)
+        return Drawn(
+            f"{left}{self.above}{right}",
+            f"{left}{self.ops}{right}",
+            f"{before}{self.below}{behind}",
+        )
 
 
 class ViewWriter(Writer):
@@ -267,48 +347,60 @@ class ViewWriter(Writer):
     case.
     """
 
-    def __init__(self, handle: Any, table: Hits) -> None:
+    def __init__(self, handle: Any, table: Any) -> None:
+        """table: Hits."""
         self._patterns = [word.upper().replace("U", "T") for word in table.patterns.sequences]
         super().__init__(handle, table)
 
     def fields(self, batch: HitBatch) -> Fields:
-        columns = (batch.record, batch.start, batch.end, batch.minus, batch.pattern, batch.distance)
-        words = [words_in(Spelt(texts)) for texts in batch.aligned]
-        hits = zip(*(each.tolist() for each in columns), strict=True)
-        rows = zip(hits, *words, flanks(batch, self.table, AROUND), strict=True)
-        lines = (self._lines(batch, *row) for row in rows)
-        return [("", words_of("".join(f"{line}\n" for line in each) for each in lines))]
+        ops = words_in(TextCells(batch.aligned.ops))
+        texts = words_in(TextCells(batch.aligned.text))
+        beside = flanks(batch, self.table.letters, AROUND)
+        rows = zip(self._titles(batch), batch.pattern.tolist(), ops, texts, beside, strict=True)
+        paragraphs = []
+        for title, pattern, row_ops, text, (before, behind) in rows:
+            drawn = self._drawn(self._patterns[pattern], row_ops, text)
+            lines = self._lines(drawn.beside(before.lower(), behind.lower()))
+            paragraphs.append("\n".join([title, *lines, ""]))  # the last line is empty
+        return [("", words_of(paragraphs))]
 
-    def _lines(
-        self, batch: HitBatch, hit: tuple[int, ...], ops: str, text: str, beside: tuple[str, str]
-    ) -> Iterator[str]:
-        """The lines of a hit but the last, which is empty."""
-        record, start, end, minus, pattern, distance = hit
+    def _titles(self, batch: HitBatch) -> Iterator[str]:
+        """Yield the first line of each hit."""
         genome = "" if batch.origin.name is None else f"{batch.origin.name} "
-        where = f"{genome}{batch.names[record]}:{start}-{end} {'-' if minus else '+'}"
-        yield f"{where} {self.table.labels.words[pattern]}, distance {distance}"
-        word = self._patterns[pattern]
-        size = len(ops) - ops.count("D") - len(word)  # letters of the PAM, which match
-        pam = text[:size] if self.table.pam_first else text[len(text) - size :]
-        letters = iter(pam + word if self.table.pam_first else word + pam)
-        before, behind = ([(" ", " ", letter) for letter in part.lower()] for part in beside)
-        bases = iter(text)
-        between = [
-            (GAP if op == "D" else next(letters), op, GAP if op == "I" else next(bases))
-            for op in ops
-        ]
-        columns = [*before, *between, *behind]
-        width = max(self.table.width - len("pattern "), LEAST)
-        for first in range(0, len(columns), width):
-            above, part, below = zip(*columns[first : first + width], strict=True)
-            marks = "".join("|" if op == "=" else " " for op in part)
-            yield f"pattern {self._coloured(above, part)}".rstrip()
-            yield f"        {marks}".rstrip()
-            yield f"text    {self._coloured(below, part)}".rstrip()
+        columns = (batch.record, batch.start, batch.end, batch.minus, batch.pattern, batch.distance)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        for record, start, end, minus, pattern, distance in rows:
+            place = f"{genome}{batch.names[record]}:{start}-{end}"
+            strand = "-" if minus else "+"
+            yield f"{place} {strand} {self.table.labels.words[pattern]}, distance {distance}"
 
-    def _coloured(self, letters: Iterable[str], ops: Iterable[str]) -> str:
+    def _drawn(self, pattern: str, ops: str, text: str) -> Drawn:
+        """Return an alignment of a pattern and its PAM, which is shown as the text has it."""
+        pam_length = len(ops) - ops.count("D") - len(pattern)
+        if self.table.pam_first:
+            above = iter(text[:pam_length] + pattern)
+        else:
+            above = iter(pattern + text[len(text) - pam_length :])
+        below = iter(text)
+        return Drawn(
+            "".join([GAP if op == "D" else next(above) for op in ops]),
+            ops,
+            "".join([GAP if op == "I" else next(below) for op in ops]),
+        )
+
+    def _lines(self, drawn: Drawn) -> Iterator[str]:
+        """Yield three lines for as many columns as fit on the screen, then for the next ones."""
+        width = max(self.table.width - len("pattern "), LEAST)
+        for first in range(0, len(drawn.ops), width):
+            above, ops, below = (word[first : first + width] for word in drawn)
+            marks = "".join(["|" if op == "=" else " " for op in ops])
+            yield f"pattern {self._coloured(above, ops)}".rstrip()
+            yield f"        {marks}".rstrip()
+            yield f"text    {self._coloured(below, ops)}".rstrip()
+
+    def _coloured(self, letters: str, ops: str) -> str:
         if not self.table.colour:
-            return "".join(letters)
+            return letters
         return "".join(
             letter if op in "= " else f"{DIFFERENCE}{letter}{PLAIN}"
             for letter, op in zip(letters, ops, strict=True)

@@ -7,10 +7,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kmatch import __version__
 from kmatch.arguments import checked_count
-from kmatch.arrays import Longs, bounds_of
+from kmatch.arrays import Ints, Longs, bounds_of
 from kmatch.errors import warn
 from kmatch.results.batches import HitBatch, joined, no_hits
 from kmatch.results.columns import write_line
@@ -39,26 +40,32 @@ class Counts:
         k: int | None = None,
         scores: "Mapping[str, Specificity] | None" = None,
     ) -> None:
-        self.names, self.scores = patterns.names, scores or {}
+        self.names = patterns.names
+        self.scores = scores or {}
         self.hits = np.zeros((len(self.names), (k or 0) + 1), np.int64)
 
     def add(self, batch: HitBatch) -> None:
         """Count the hits of a HitBatch."""
-        more = int(batch.distance.max(initial=0)) + 1 - self.hits.shape[1]
-        if more > 0:
-            self.hits = np.pad(self.hits, ((0, 0), (0, more)))
-        at = batch.pattern.astype(np.int64) * self.hits.shape[1] + batch.distance
-        np.add.at(self.hits.reshape(-1), at, 1)
-        for specificity in self.scores.values() if len(batch) else ():
+        if not len(batch):
+            return
+        columns = self.hits.shape[1]
+        missing = int(batch.distance.max()) + 1 - columns
+        if missing > 0:
+            self.hits = np.pad(self.hits, ((0, 0), (0, missing)))
+            columns += missing
+        cells = batch.pattern.astype(np.int64) * columns + batch.distance
+        np.add.at(self.hits.reshape(-1), cells, 1)
+        for specificity in self.scores.values():
             specificity.add(batch)
 
     def write(self, handle: Any) -> None:
         """Write `pattern d0 … dk total` as TSV to a binary handle, a row a pattern."""
         columns: list[list[Any]] = [["pattern", *self.names]]
-        columns += [[f"d{d}", *counts] for d, counts in enumerate(self.hits.T.tolist())]
+        for distance, counts in enumerate(self.hits.T.tolist()):
+            columns.append([f"d{distance}", *counts])
         columns.append(["total", *self.hits.sum(axis=1).tolist()])
         for score, specificity in self.scores.items():
-            words = (number_word(value, "g") for value in specificity.values.tolist())
+            words = [number_word(value, "g") for value in specificity.values.tolist()]
             columns.append([f"specificity_{score}", *words])
         for row in zip(*columns, strict=True):
             write_line(handle, row)
@@ -74,32 +81,37 @@ def write_report(path: str, counts: Counts | None = None, **facts: Any) -> None:
     import shlex
     from importlib.metadata import version
 
-    report = {
+    versions = {"python": platform.python_version()}
+    versions |= {package: version(package) for package in PACKAGES}
+    report: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "kmatch": __version__,
-        "versions": {"python": platform.python_version()} | {p: version(p) for p in PACKAGES},
+        "versions": versions,
         "command_line": shlex.join(["kmatch", *sys.argv[1:]]),
         **facts,
     }
     if counts is not None:
-        rows = zip(counts.names, counts.hits.tolist(), strict=True)
-        report["patterns"] = [
-            {"pattern": name, "hits": sum(row), "hits_by_distance": row} for name, row in rows
-        ]
-        bars: defaultdict[str, Counter[str]] = defaultdict(Counter)  # a name may be that of several
-        for one in report["patterns"]:
-            counted = {f"d{d}": hits for d, hits in enumerate(one["hits_by_distance"])}
-            bars[one["pattern"]].update(counted)
-        report |= {"plot_type": "bargraph", "data": bars}  # what MultiQC shows
+        report |= _facts_of_patterns(counts)
     with open_output(path) as handle:
         handle.write(json.dumps(report, indent=1, ensure_ascii=False).encode("utf-8", "replace"))
         handle.write(b"\n")
 
 
+def _facts_of_patterns(counts: Counts) -> dict[str, Any]:
+    """Return the hits of each pattern by distance, and the same as bars, which MultiQC shows."""
+    patterns = []
+    bars: defaultdict[str, Counter[str]] = defaultdict(Counter)  # a name may be that of several
+    for name, row in zip(counts.names, counts.hits.tolist(), strict=True):
+        patterns.append({"pattern": name, "hits": sum(row), "hits_by_distance": row})
+        bars[name].update({f"d{distance}": hits for distance, hits in enumerate(row)})
+    return {"patterns": patterns, "plot_type": "bargraph", "data": bars}
+
+
 def limited(
     batches: Iterable[HitBatch], patterns: PatternSet, most: int | None
 ) -> Iterator[HitBatch]:
-    """HitBatches of the closest hits of each pattern, `most` a genome; of all where it is None.
+    """Yield HitBatches of the closest hits of each pattern, `most` a genome; of all where it is
+    None.
 
     Of hits as close the first are kept. Warns of patterns that have more. Raises InputError for
     what is no whole number from 1 on.
@@ -107,50 +119,72 @@ def limited(
     if most is None:
         yield from batches
         return
-    most, names = checked_count("limit", most, 1), patterns.names
-    hits, given = np.zeros((2, len(names)), np.int64)
+    most = checked_count("limit", most, 1)
+    hits = np.zeros(len(patterns), np.int64)
+    kept = np.zeros(len(patterns), np.int64)
     for _, of_genome in groupby(batches, lambda batch: batch.origin.number):
-        counts = np.zeros(len(names), np.int64)
+        counts = np.zeros(len(patterns), np.int64)
         yield _closest(of_genome, most, counts)
         hits += counts
-        given += np.minimum(counts, most)
-    more = np.flatnonzero(hits > given)
-    if len(more):
-        number = int(more[np.argmax(hits[more])])
-        several = f", at most {most:,} in a genome" if given[number] > most else ""
+        kept += np.minimum(counts, most)
+    _warn_of_more(patterns, hits, kept, most)
+
+
+def _warn_of_more(patterns: PatternSet, hits: Longs, kept: Longs, most: int) -> None:
+    """Warn of patterns with more hits than are kept; hits, kept: int64[P], how many each has."""
+    more = np.flatnonzero(hits > kept)
+    if not len(more):
+        return
+    number = int(more[np.argmax(hits[more])])
+    several = f", at most {most:,} in a genome" if kept[number] > most else ""
+    sentence = (
+        f"pattern '{patterns.names[number]}' has {hits[number]:,} hits, of which the limit keeps "
+        f"{kept[number]:,}{several}"
+    )
+    if len(more) > 1:
         sentence = (
-            f"pattern '{names[number]}' has {hits[number]:,} hits, of which the limit keeps "
-            f"{given[number]:,}{several}"
+            f"{len(more):,} patterns have more hits than the limit keeps; the most: {sentence}"
         )
-        if len(more) > 1:
-            sentence = (
-                f"{len(more):,} patterns have more hits than the limit keeps; the most: {sentence}"
-            )
-        warn(sentence)
+    warn(sentence)
 
 
 def _closest(batches: Iterable[HitBatch], most: int, counts: Longs) -> HitBatch:
-    """At most `most` hits of each pattern: the closest, and the first of these.
+    """Return at most `most` hits of each pattern: the closest, and the first of these.
 
     counts: int64[P], receives how many there were. Memory goes by the hits that are kept: those
     that wait are at most as many again, or FEW.
     """
-    parts, kept, waiting = [no_hits()], 0, 0
+    parts = [no_hits()]
+    kept = 0
+    waiting = 0
     for batch in batches:
         counts += np.bincount(batch.pattern, minlength=len(counts))
         parts.append(_first(batch, most))
         waiting += len(parts[-1])
         if waiting > max(FEW, kept):
             parts = [_first(joined(parts), most)]
-            kept, waiting = len(parts[0]), 0
+            kept = len(parts[0])
+            waiting = 0
     return _first(joined(parts), most)
 
 
 def _first(batch: HitBatch, most: int) -> HitBatch:
-    """The rows that are among the closest of their pattern, the first of these."""
-    keys = batch.distance, batch.pattern
-    small = [key.astype(np.min_scalar_type(int(key.max(initial=0)))) for key in keys]
-    order = np.lexsort(tuple(small))  # by radix
+    """Return the rows that are among the closest of their pattern, the first of these.
+
+    pattern     1 0 1 1 0          most = 1
+    distance    2 1 0 0 3
+    order       1 4 2 3 0          by pattern, then distance, then row
+    rank        0 1 0 1 2          in its pattern
+    rows        1   2
+    """
+    order = np.lexsort((_narrow(batch.distance), _narrow(batch.pattern)))
     bounds = bounds_of(np.bincount(batch.pattern))
     rank = np.arange(len(order)) - bounds[batch.pattern[order]]
-    return batch.picked(np.sort(order[rank < most]))
+    rows = np.sort(order[rank < most])
+    return batch.picked(rows)
+
+
+def _narrow(numbers: Ints) -> NDArray[Any]:
+    """Return numbers in as few bits as they need: those of 16 are sorted by radix, fast."""
+    most = int(numbers.max(initial=0))
+    return numbers.astype(np.min_scalar_type(most))

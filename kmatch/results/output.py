@@ -50,8 +50,10 @@ def open_output(path: Path | None = None) -> Iterator[Any]:  # a NamedHandle
 
 @contextmanager
 def open_outputs(path: Path | None, *others: Path | None) -> Iterator[list[Any]]:
-    """Give handles as `open_output` does, also for others that are not None; where one fails, none
-    gets its final name."""
+    """Give handles as `open_output` does, also for others that are not None.
+
+    Where one fails, none gets its final name.
+    """
     paths = [path, *(other for other in others if other is not None)]
     with ExitStack() as stack:
         handles = [stack.enter_context(open_output(each)) for each in paths]
@@ -61,15 +63,17 @@ def open_outputs(path: Path | None, *others: Path | None) -> Iterator[list[Any]]
 
 
 def is_standard_output(path: Path) -> bool:
-    """Whether a path is standard output by another name: /dev/stdout may be a file that is being
-    appended to, and opening it would cut it."""
+    """Return whether a path is standard output by another name.
+
+    /dev/stdout may be a file that is being appended to, and opening it would cut it.
+    """
     with suppress(OSError, AttributeError, ValueError):
         return os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno()))
     return False
 
 
 def is_special(path: Path) -> bool:
-    """Whether a path exists and is no regular file."""
+    """Return whether a path exists and is no regular file."""
     with suppress(OSError, ValueError):
         return not stat.S_ISREG(os.stat(path).st_mode)
     return False
@@ -77,7 +81,8 @@ def is_special(path: Path) -> bool:
 
 @contextmanager
 def _whole_file(path: str, label: str) -> Iterator["NamedHandle"]:
-    folder, shown = os.path.dirname(path), os.path.dirname(label) or "."
+    folder = os.path.dirname(path)
+    shown = os.path.dirname(label) or "."
     advice = "" if os.path.isdir(shown) else f"; make the folder {shown} first"
     partial = os.path.join(folder, f"kmatch-{os.urandom(8).hex()}.partial")
     interrupts.unfinished.add(partial)
@@ -144,7 +149,8 @@ class NamedHandle:
     """
 
     def __init__(self, handle: Any, label: str) -> None:
-        self._handle, self._label = handle, label
+        self._handle = handle
+        self._label = label
 
     def write(self, data: Any) -> int:
         """Write all of some bytes, also to a stream without a buffer; returns how many."""

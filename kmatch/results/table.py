@@ -1,23 +1,22 @@
-"""Hits, products, primers and guides: their columns, in Python and in every format."""
+"""Hits, products and primers: their columns, in Python and in every format."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
+from itertools import pairwise
 from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Floats, Longs, bounds_of
+from kmatch.arrays import Floats, Longs, bounds_of
 from kmatch.errors import InputError
 from kmatch.genome import Genome, Genomes, as_genomes
 from kmatch.results.batches import (
-    GuideBatch,
     HitBatch,
     PrimerBatch,
     ProductBatch,
     SomeBatch,
-    letters_beside,
-    sizes_of,
 )
 from kmatch.results.columns import Column, Row, Table, named_row, opened, write_line
 from kmatch.results.lines import (
@@ -25,28 +24,28 @@ from kmatch.results.lines import (
     Edits,
     Named,
     Names,
-    Spelt,
+    TextCells,
     record_cells,
     same,
     shared,
     words_of,
 )
+from kmatch.results.sites import Letters, cuts, differences, flanks
 from kmatch.sequences.patterns import PatternSet
 from kmatch.sequences.primer_pairs import PROBE, PrimerPairs
 
-SCORES = ("cfd", "mit")
 VARIANTS = ("variants", "af", "samples", "reference_distance")
 FLANKS = ("flank_5p", "flank_3p")
-FLANK, LAST, CUT = 10, 5, 3  # letters of a flank, of a pattern's end, and from a cut to the PAM
-COMPLEMENT = bytes.maketrans(b"ACGTURYSWKMBDHVN", b"TGCAAYRSWMKVHDBN")
+SITE_COLUMNS = ("{}", "{}_start", "{}_end", "distance_{}", "cigar_{}", "match_{}")  # of a primer
+FLANK = 10  # letters of a flank
+LAST = 5  # letters of a pattern's end
 _STRANDS = Names("+-")
 
 Align = Callable[[Sequence[HitBatch]], Iterable[HitBatch]]
-Letters = Callable[[int, int, int, int], Bytes]
 
 
 def _genes(batch: Any, table: Any) -> Any:
-    """The columns `gene` and `region`."""
+    """Return the columns `gene` and `region`."""
     return table.annotation.columns(batch)
 
 
@@ -66,12 +65,13 @@ class Placed(Table[SomeBatch, Row]):
     region = Column(np.object_, lambda batch, table: table.once(_genes, batch)[1])
 
 
-def scores(distance: Any, letters: Any) -> Longs:
-    """Scores of BED, int64[n]: 1000 without differences, 0 with as many as letters."""
-    return _rounded(1000 * (1 - distance / letters))
+def bed_scores(distance: Any, letters: Any) -> Longs:
+    """Return scores of BED, int64[n]: 1000 without differences, 0 with as many as letters."""
+    return rounded(1000 * (1 - distance / letters))
 
 
-def _rounded(numbers: Floats) -> Longs:
+def rounded(numbers: Floats) -> Longs:
+    """Return whole numbers."""
     return np.rint(numbers).astype(np.int64)
 
 
@@ -89,65 +89,62 @@ class Hit(NamedTuple):
 ListedHit = named_row("ListedHit", ("genome", *Hit._fields))
 
 
-def flanks(batch: HitBatch, hits: "Hits", size: int) -> Iterator[tuple[str, str]]:
-    """Up to so many letters before and behind each hit, as its pattern reads them."""
-    record, minus = batch.record.tolist(), batch.minus.tolist()
-    places = zip(record, batch.start.tolist(), batch.end.tolist(), minus, strict=True)
-    for number, start, end, reverse in places:
-        if hits.letters is None:
-            yield "", ""
-            continue
-        first = max(start - size, 0)
-        found = hits.letters(batch.origin.number, number, first, end + size)
-        letters = found.tobytes().upper()
-        before, behind = letters[: start - first], letters[end - first :]
-        if reverse:
-            before, behind = (part[::-1].translate(COMPLEMENT) for part in (behind, before))
-        yield before.decode("latin-1"), behind.decode("latin-1")
+def _hit_scores(batch: HitBatch, hits: "Hits") -> Longs:
+    return bed_scores(batch.distance, hits.patterns.lengths[batch.pattern])
+
+
+def _variants(batch: HitBatch, _: "Hits") -> Named:
+    assert batch.variants is not None
+    return shared(batch.variants, lambda words: Names(["", *words]))
 
 
 def _flanks(batch: HitBatch, hits: "Hits") -> list[Named]:
-    before, behind = zip(*flanks(batch, hits, FLANK), strict=True)
-    return [words_of(word.replace("U", "T") for word in each) for each in (before, behind)]
+    """Return the columns `flank_5p` and `flank_3p`."""
+    sides = zip(*flanks(batch, hits.letters, FLANK), strict=True)
+    return [words_of(word.replace("U", "T") for word in side) for side in sides]
 
 
-def _cigars(batch: HitBatch) -> Spelt | Edits:
-    return Spelt(batch.aligned.ops, runs=True) if batch.edits is None else Edits(batch.edits)
-
-
-def _beside(batch: HitBatch, hits: "Hits") -> Longs:
-    return letters_beside(batch.aligned, hits.patterns.lengths[batch.pattern])
+def _cigars(batch: HitBatch) -> TextCells | Edits:
+    if batch.edits is not None:
+        return Edits(batch.edits)
+    return TextCells(batch.aligned.ops, runs=True)
 
 
 def _differences(batch: HitBatch, hits: "Hits") -> tuple[Longs, Longs]:
-    """The row of each difference, and its position, counted from 1, in the pattern: of letters of
-    the text that it lacks, that of the letter before."""
-    ends, ops = batch.aligned.ops
-    letters = bounds_of(ops != ord("D"))
-    at = np.flatnonzero(ops != ord("="))
-    row = np.searchsorted(ends, at, "right") - 1
-    before = _beside(batch, hits)[row] if hits.pam_first else 0
-    return row, letters[at + 1] - letters[ends[row]] - before
+    return differences(batch, hits.patterns.lengths, hits.pam_first)
 
 
 def _positions(batch: HitBatch, hits: "Hits") -> Named:
-    row, position = _differences(batch, hits)
-    parts = np.split(position, np.cumsum(np.bincount(row, minlength=len(batch)))[:-1])
-    return words_of(",".join(map(str, part.tolist())) for part in parts[: len(batch)])
+    rows, positions = _differences(batch, hits)
+    words = list(map(str, positions.tolist()))
+    # Where the positions of each hit begin, and the last ones end.
+    counts = np.bincount(rows, minlength=len(batch))
+    bounds = bounds_of(counts).tolist()
+    return words_of(",".join(words[start:end]) for start, end in pairwise(bounds))
 
 
 def _differences_3p(batch: HitBatch, hits: "Hits") -> Longs:
-    row, position = _differences(batch, hits)
-    last = position > hits.patterns.lengths[batch.pattern[row]] - LAST
-    return np.bincount(row[last], minlength=len(batch))
+    rows, positions = _differences(batch, hits)
+    lengths = hits.patterns.lengths[batch.pattern[rows]]
+    is_last = positions > lengths - LAST
+    return np.bincount(rows[is_last], minlength=len(batch))
 
 
 def _cuts(batch: HitBatch, hits: "Hits") -> Floats:
-    """How many letters of the record stand before the cut, NaN where there is no PAM behind."""
-    beside = _beside(batch, hits)
-    cut = np.where(batch.minus, batch.start + beside + CUT, batch.end - beside - CUT)
-    cut -= np.where(cut > (size := sizes_of(batch.record, batch.origin.circles or {})), size, 0)
-    return np.where((beside == 0) | hits.pam_first, nan, cut)
+    return cuts(batch, hits.patterns.lengths, hits.pam_first)
+
+
+def _count_of(op: str) -> Column[np.int64]:
+    """Return the column of how often alignments have an op."""
+    return Column(np.int64, lambda batch, _: batch.aligned.ops.counted(op), aligned=True)
+
+
+@cache
+def _score_column(name: str) -> Column[np.float64]:
+    """Return the column of a score of hits."""
+    column = Column(np.float64, lambda batch, _: batch.scores[name], "g")
+    column.name = name
+    return column
 
 
 class Hits(Placed[HitBatch, Hit]):
@@ -165,40 +162,35 @@ class Hits(Placed[HitBatch, Hit]):
     `hits[numbers]` give Hits.
     """
 
-    noun, optional = "hit", (*Placed.optional, *SCORES, *VARIANTS, "k")
+    noun = "hit"
+    optional = (*Placed.optional, *VARIANTS, "k")
     pattern = Column(np.object_, lambda batch, hits: Named(hits.labels, batch.pattern))
     pattern_number = Column(np.int32, lambda batch, _: batch.pattern)
-    score = Column(
-        np.int64, lambda batch, hits: scores(batch.distance, hits.patterns.lengths[batch.pattern])
-    )
+    score = Column(np.int64, _hit_scores)
     distance = Column(np.int32, lambda batch, _: batch.distance)
     cigar = Column(np.object_, lambda batch, _: _cigars(batch), aligned=True)
-    match = Column(np.object_, lambda batch, _: Spelt(batch.aligned.text), aligned=True)
+    match = Column(np.object_, lambda batch, _: TextCells(batch.aligned.text), aligned=True)
     k = Column(np.int64, lambda batch, hits: hits.k_each[batch.pattern])
     query = Column(np.object_, lambda batch, hits: Named(hits.queries, batch.pattern))
-    mismatches = Column(np.int64, lambda batch, _: batch.aligned.ops.counted("X"), aligned=True)
-    insertions = Column(np.int64, lambda batch, _: batch.aligned.ops.counted("I"), aligned=True)
-    deletions = Column(np.int64, lambda batch, _: batch.aligned.ops.counted("D"), aligned=True)
+    mismatches = _count_of("X")
+    insertions = _count_of("I")
+    deletions = _count_of("D")
     positions = Column(np.object_, _positions, aligned=True)
     differences_3p = Column(np.int64, _differences_3p, aligned=True)
     unknown = Column(np.int64, lambda batch, _: batch.aligned.text.counted("N"), aligned=True)
     cut = Column(np.float64, _cuts, ".0f", aligned=True)
     flank_5p = Column(np.object_, lambda batch, hits: hits.once(_flanks, batch)[0])
     flank_3p = Column(np.object_, lambda batch, hits: hits.once(_flanks, batch)[1])
-    cfd = Column(np.float64, lambda batch, _: batch.cfd, "g")
-    mit = Column(np.float64, lambda batch, _: batch.mit, "g")
-    variants = Column(
-        np.object_, lambda batch, _: shared(batch.variants, lambda words: Names(["", *words]))
-    )
+    variants = Column(np.object_, _variants)
     af = Column(np.float64, lambda batch, _: batch.af, "g")
     samples = Column(np.object_, lambda batch, _: shared(batch.samples, CarrierNames))
     reference_distance = Column(np.float64, lambda batch, _: batch.reference_distance, ".0f")
 
-    # Whether they are in the genome's order; of lines for eyes the characters, and whether
-    # differences have a colour; letters(genome, record, start, end), by number and in order.
-    ordered = True
-    width, colour = 80, False
-    letters: Letters | None = None
+    scores: tuple[str, ...] = ()  # the names of those that hits have
+    ordered = True  # whether they are in the genome's order
+    width = 80  # characters of lines for eyes
+    colour = False  # whether differences have one there
+    letters: Letters | None = None  # of the genomes, where they can be read
 
     def __init__(
         self,
@@ -212,16 +204,33 @@ class Hits(Placed[HitBatch, Hit]):
         """k_each: int64[P], the k of each pattern, where that is a column; align: gives batches
         their alignments, of a search without them."""
         self.searched = None if searched is None else as_genomes(searched)
-        self.patterns, self.pam_first, self.k_each = patterns, pam_first, k_each
-        self.labels, self.queries = Names(patterns.names), Names(patterns.sequences)
+        self.patterns = patterns
+        self.pam_first = pam_first
+        self.k_each = k_each
+        self.labels = Names(patterns.names)
+        self.queries = Names(patterns.sequences)
         self._align = align
-        genome = ("genome",) * bool(self.searched and self.searched.named)
-        shares = ("k",) * (k_each is not None)
-        self._row = ListedHit if genome else Hit
+        is_listed = self.searched is not None and self.searched.named
+        self._row = ListedHit if is_listed else Hit
+        genome = ("genome",) if is_listed else ()
+        shares = () if k_each is None else ("k",)
         place = ("record", "start", "end", "pattern")
         self.bed = (*place, "score", "strand", "distance", *genome)
         self.tsv = (*genome, *place, "distance", "strand", "cigar", "match", *shares)
         super().__init__(batches)
+
+    @property
+    def columns(self) -> dict[str, Column[Any]]:
+        """The columns that rows have, by name: scores before those of variants."""
+        columns = super().columns
+        of_variants = {name: columns.pop(name) for name in VARIANTS if name in columns}
+        of_scores = {name: _score_column(name) for name in self.scores}
+        return columns | of_scores | of_variants
+
+    def add_scores(self, names: Sequence[str]) -> None:
+        """Give rows the columns of scores, in TSV behind its others."""
+        self.scores = (*self.scores, *names)
+        self.add(names)
 
     def to_sam(self, target: Any) -> None:
         """Write SAM with a header to a path or to a handle, as `to_bed` does.
@@ -233,8 +242,10 @@ class Hits(Placed[HitBatch, Hit]):
             raise InputError(
                 "SAM aligns to the genome, not to its variants; write TSV, or the hits without any"
             )
-        records, starts = np.diff(self.record_number), np.diff(self.start)
-        self.ordered = bool(((records > 0) | ((records == 0) & (starts >= 0))).all())
+        records = np.diff(self.record_number)
+        starts = np.diff(self.start)
+        follows = (records > 0) | ((records == 0) & (starts >= 0))
+        self.ordered = bool(follows.all())
         self._write("sam", target)
 
     def to_gff3(self, target: Any) -> None:
@@ -249,28 +260,43 @@ class Hits(Placed[HitBatch, Hit]):
         """
         if not isinstance(other, Hits):
             return NotImplemented
-        mine, others = (
-            (hits.searched and hits.searched.identity, hits.pam_first, "variants" in hits.tsv)
-            for hits in (self, other)
-        )
-        if mine != others:
+        if self._search_identity() != other._search_identity():
             raise InputError(
                 "the hits are of searches of different genomes, of PAMs on different sides or with "
                 "variants and without; search both genomes at once: give a list"
             )
         self.align()
         other.align()
-        first, more, shares = self.patterns, other.batches, self.k_each
-        alike = [(p.names, p.sequences) for p in (first, other.patterns)]
-        ks: list[Any] = [shares, other.k_each]
-        if alike[0] != alike[1] or not np.array_equal(*ks):
-            more = [replace(batch, pattern=batch.pattern + len(first)) for batch in more]
-            shares = None if any(k is None for k in ks) else np.concatenate(ks)
-            first = first + other.patterns
-        found = Hits([*self.batches, *more], first, self.searched, self.pam_first, shares)
-        found.add([name for name in self.tsv if name in other.tsv and name not in found.tsv])
-        found.annotation, found.letters = self.annotation, self.letters or other.letters
+        patterns = self.patterns
+        k_each = self.k_each
+        more = other.batches
+        if not self._has_patterns_of(other):
+            # The other patterns get numbers behind those of these.
+            more = [replace(batch, pattern=batch.pattern + len(patterns)) for batch in more]
+            patterns = patterns + other.patterns
+            if k_each is not None and other.k_each is not None:
+                k_each = np.concatenate([k_each, other.k_each])
+            else:
+                k_each = None
+        found = Hits([*self.batches, *more], patterns, self.searched, self.pam_first, k_each)
+        common = [name for name in self.tsv if name in other.tsv]
+        found.add([name for name in common if name not in found.tsv])
+        found.scores = tuple(name for name in self.scores if name in other.scores)
+        found.annotation = self.annotation
+        found.letters = self.letters or other.letters
         return found
+
+    def _search_identity(self) -> tuple[Any, ...]:
+        """Return what searches have in common whose hits are joined."""
+        identity = None if self.searched is None else self.searched.identity
+        return identity, self.pam_first, "variants" in self.tsv
+
+    def _has_patterns_of(self, other: "Hits") -> bool:
+        """Return whether both have the same patterns, and the same k for each."""
+        mine: list[Any] = [self.patterns.names, self.patterns.sequences]
+        others: list[Any] = [other.patterns.names, other.patterns.sequences]
+        ks: list[Any] = [self.k_each, other.k_each]
+        return mine == others and np.array_equal(*ks)
 
     def __getstate__(self) -> dict[str, Any]:
         """What another process needs: it has the alignments, and maybe not the genome."""
@@ -279,9 +305,14 @@ class Hits(Placed[HitBatch, Hit]):
 
     def align(self, column: str = "") -> None:
         """See Table: a CIGAR needs no letters where a search found its alignment."""
-        known = all(batch.edits is not None for batch in self.batches if len(batch))
-        if self._align and not (known and column == "cigar"):
-            self.batches, self._align = list(self._align(self.batches)), None
+        if self._align is None:
+            return
+        filled = [batch for batch in self.batches if len(batch)]
+        has_edits = all(batch.edits is not None for batch in filled)
+        if column == "cigar" and has_edits:
+            return
+        self.batches = list(self._align(self.batches))
+        self._align = None
 
 
 class Product(NamedTuple):
@@ -300,7 +331,7 @@ ListedProduct = named_row("ListedProduct", ("genome", *Product._fields))
 
 
 def _of_sites(side: str, column: Column[Any]) -> Column[Any]:
-    """A column of hits as that of the sites of one primer of products."""
+    """Return a column of hits as that of the sites of one primer of products."""
 
     def cells(batch: ProductBatch, table: Any) -> Any:
         return column.cells(getattr(batch, side), table)
@@ -309,31 +340,33 @@ def _of_sites(side: str, column: Column[Any]) -> Column[Any]:
 
 
 def _site_columns(side: str) -> Iterator[Column[Any]]:
-    """The columns of the sites of one primer of products, in the order of TSV."""
-    columns = (Hits.pattern, Hits.start, Hits.end, Hits.distance, Hits.cigar, Hits.match)
-    return (_of_sites(side, column) for column in columns)
+    """Yield the columns of the sites of one primer of products, in the order of TSV."""
+    for column in (Hits.pattern, Hits.start, Hits.end, Hits.distance, Hits.cigar, Hits.match):
+        yield _of_sites(side, column)
 
 
 def _product_scores(batch: ProductBatch, products: "Products") -> Longs:
-    lengths, (one, other) = products.pairs.primers.lengths, (batch.forward, batch.reverse)
-    return scores(one.distance + other.distance, lengths[one.pattern] + lengths[other.pattern])
+    lengths = products.pairs.primers.lengths
+    letters = lengths[batch.forward.pattern] + lengths[batch.reverse.pattern]
+    return bed_scores(batch.forward.distance + batch.reverse.distance, letters)
 
 
-def _product_texts(batch: ProductBatch, _: "Products") -> Spelt:
+def _product_texts(batch: ProductBatch, _: "Products") -> TextCells:
     if batch.text is None:
         raise InputError("the products have no text; ask for it with sequence=True")
-    return Spelt(batch.text)
+    return TextCells(batch.text)
 
 
 def _probes(batch: ProductBatch, _: "Products") -> Floats:
-    """The differences of the probe that each product holds, NaN where there is none."""
+    """Return the differences of the probe that each product holds, NaN where there is none."""
     if batch.probe is None:
         return np.full(len(batch), nan)
     return np.where(batch.probe.pattern < 0, nan, batch.probe.distance)
 
 
 def _product_names(batch: ProductBatch, products: "Products") -> Named:
-    return words_of(products.pairs.product_names(batch.forward.pattern, batch.reverse.pattern))
+    names = products.pairs.product_names(batch.forward.pattern, batch.reverse.pattern)
+    return words_of(names)
 
 
 class Products(Placed[ProductBatch, Product]):
@@ -350,7 +383,8 @@ class Products(Placed[ProductBatch, Product]):
     `products[products.length < 400]` and `products[numbers]` give Products.
     """
 
-    noun, optional = "product", (*Placed.optional, "probe")
+    noun = "product"
+    optional = (*Placed.optional, "probe")
     name = Column(np.object_, _product_names)
     score = Column(np.int64, _product_scores)
     forward, forward_start, forward_end, distance_forward, cigar_forward, match_forward = (
@@ -373,18 +407,17 @@ class Products(Placed[ProductBatch, Product]):
     ) -> None:
         """has_text: whether products come with their text, even where there are none; named:
         whether they come from several genomes."""
-        self.pairs, self.named, self.labels = pairs, named, Names(pairs.primers.names)
+        self.pairs = pairs
+        self.named = named
+        self.labels = Names(pairs.primers.names)
         self._row = ListedProduct if named else Product
-        probe = ("probe",) * bool(pairs.sides[:, PROBE].any())
-        place, genome = ("record", "start", "end", "name"), ("genome",) * named
-        distances = ("distance_forward", "distance_reverse")
-        self.bed = (*place, "score", "strand", *distances, *genome)
-        sites = [
-            name.format(side)
-            for side in ("forward", "reverse")
-            for name in ("{}", "{}_start", "{}_end", "distance_{}", "cigar_{}", "match_{}")
-        ]
-        text = ("sequence",) * has_text
+        genome = ("genome",) if named else ()
+        probe = ("probe",) if pairs.sides[:, PROBE].any() else ()
+        text = ("sequence",) if has_text else ()
+        place = ("record", "start", "end", "name")
+        sites = [name.format("forward") for name in SITE_COLUMNS]
+        sites += [name.format("reverse") for name in SITE_COLUMNS]
+        self.bed = (*place, "score", "strand", "distance_forward", "distance_reverse", *genome)
         self.tsv = (*genome, *place, "length", "strand", *sites, *probe, *text)
         super().__init__(batches)
 
@@ -402,8 +435,13 @@ class Primer(NamedTuple):
 
 
 def _primer_names(batch: PrimerBatch, _: "Primers") -> Named:
-    first = np.where(batch.minus, batch.end - 1, batch.start)
-    return words_of(f"primer_{position}" for position in first.tolist())
+    first_letters = np.where(batch.minus, batch.end - 1, batch.start)
+    return words_of(f"primer_{position}" for position in first_letters.tolist())
+
+
+def _primer_scores(batch: PrimerBatch, primers: "Primers") -> Longs:
+    shares = primers.k / (batch.end - batch.start)
+    return rounded(1000 * np.minimum(1, shares))
 
 
 class Primers(Placed[PrimerBatch, Primer]):
@@ -416,19 +454,20 @@ class Primers(Placed[PrimerBatch, Primer]):
     `primers[primers.tm > 60]` and `primers[numbers]` give Primers.
     """
 
-    noun, _row, joins = "primer", Primer, False
+    noun = "primer"
+    joins = False
+    _row = Primer
     name = Column(np.object_, _primer_names)
-    score = Column(
-        np.int64,
-        lambda batch, table: _rounded(1000 * np.minimum(1, table.k / (batch.end - batch.start))),
-    )
+    score = Column(np.int64, _primer_scores)
     gc = Column(np.float64, lambda batch, _: batch.gc, ".3f", "NA")
     tm = Column(np.float64, lambda batch, _: batch.tm, ".1f", "NA")
     bed = ("record", "start", "end", "name", "score", "strand")
 
     def __init__(self, batches: Iterable[PrimerBatch], k: int, both_strands: bool = False) -> None:
-        self.k, self.both_strands = k, both_strands
-        self.tsv = (*self.bed[:3], "length", "gc", "tm", *("strand",) * both_strands)
+        self.k = k
+        self.both_strands = both_strands
+        strand = ("strand",) if both_strands else ()
+        self.tsv = ("record", "start", "end", "length", "gc", "tm", *strand)
         super().__init__(batches)
         self._searched = self.batches  # whose regions are reported, whatever rows are selected
 
@@ -445,49 +484,7 @@ class Primers(Placed[PrimerBatch, Primer]):
         """Write those of a batch to a binary handle."""
         (record,) = batch.names.values()
         for start, end, minus in batch.regions.tolist():
-            strand = (".", 0, "+-"[minus]) if self.both_strands else ()
-            write_line(handle, (record, start, end, *strand))
-
-
-def _count_at(distance: int) -> Column[np.int64]:
-    """The column of how many sites of a guide have a distance."""
-    column = Column(np.int64, lambda batch, _: batch.counts[:, distance])
-    column.name = f"d{distance}"
-    return column
-
-
-class Guides(Placed[GuideBatch, Any]):
-    """The guides of a target, in its order, or the best first.
-
-    Columns are NumPy arrays of one length: the place of guide and PAM as in Hits; `guide` and
-    `pam`, as the guide's strand reads them; `gc`, the guide's share of G and C; `d0`, `d1` …, its
-    sites in the genome by distance; `specificity` by CFD, NaN where it is undefined.
-
-    Iteration gives rows; `guides[:10]`, `guides[guides.specificity > 0.5]` and `guides[numbers]`
-    give Guides.
-    """
-
-    noun, optional = "guide", (*Placed.optional, "specificity_mit")
-    guide = Column(np.object_, lambda batch, _: Spelt(batch.guide))
-    pam = Column(np.object_, lambda batch, _: Spelt(batch.pam))
-    gc = Column(np.float64, lambda batch, _: batch.gc, ".3f")
-    specificity = Column(np.float64, lambda batch, _: batch.specificity, "g")
-    specificity_mit = Column(np.float64, lambda batch, _: batch.specificity_mit, "g")
-    score = Column(np.int64, lambda batch, _: _rounded(1000 * np.nan_to_num(batch.specificity)))
-    bed = ("record", "start", "end", "guide", "score", "strand")
-
-    def __init__(self, batches: Iterable[GuideBatch], k: int, mit: bool = False) -> None:
-        """mit: whether they tell that specificity too."""
-        self._counts = {f"d{distance}": distance for distance in range(k + 1)}
-        place = ("record", "start", "end", "guide", "pam", "strand", "gc")
-        specificities = ("specificity", "specificity_mit")[: 1 + mit]
-        self.tsv = self._fields = (*place, *self._counts, *specificities)
-        super().__init__(batches)
-
-    @property
-    def _row(self) -> Any:  # which another process makes anew
-        return named_row("Guide", self._fields)
-
-    @property
-    def columns(self) -> dict[str, Column[Any]]:
-        return super().columns | {name: _count_at(d) for name, d in self._counts.items()}
+            cells = [record, start, end]
+            if self.both_strands:
+                cells += [".", 0, "-" if minus else "+"]
+            write_line(handle, cells)

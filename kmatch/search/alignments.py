@@ -7,20 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs, bounds_of, gather
+from kmatch.arrays import Bytes, Longs, bounds_of, gather, order_of, run_starts
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.engine import Engine
 from kmatch.engine.geometry import Text
-from kmatch.engine.queries import DifferenceQuery
-from kmatch.engine.types import MATCH, Columns, Constraints, Ends, Texts, View
+from kmatch.engine.types import MATCH, Columns, Ends, Texts, View
 from kmatch.errors import InputError
 from kmatch.genome import Genomes
 from kmatch.results.batches import HitBatch, join_rows, take_rows
 from kmatch.search.chunks import NO_LETTERS
-from kmatch.search.edit import trace_ends
 from kmatch.search.panel import each_strand
 from kmatch.search.query import Query
-from kmatch.search.rules import difference_search, rules_of
+from kmatch.search.rules import Sought, rules_of, sought_of
+from kmatch.search.tracing import trace_ends
 from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.circles import Circles
 from kmatch.sequences.records import Letters, whole_records
@@ -32,49 +31,64 @@ NO_TEXT = Text(np.zeros(0, np.uint64), 1, 1, 1)
 
 
 class GenomeTexts:
-    """The letters of stretches of up to `longest` letters of records: circular ones go on behind
-    their end.
+    """The letters of stretches of records; circular records go on behind their end.
 
-    What is asked for in the order of the genomes is read once, a record at a time.
+    longest: letters of a stretch, at the most. What is asked for in the order of the genomes is
+    read once, a record at a time.
     """
 
     def __init__(self, genomes: Genomes, longest: int) -> None:
-        self._genomes, self._longest = genomes, longest
+        self._genomes = genomes
+        self._longest = longest
         self._records = whole_records(())
-        self._genome = self._record = -1  # by number, whose letters are at hand
-        self._letters: Letters = NO_LETTERS
+        self._letters: Letters = NO_LETTERS  # of the record at hand
+        self._genome = -1  # the number of its genome
+        self._record = -1  # its number there
 
     def __reduce__(self) -> Any:
         return GenomeTexts, (self._genomes, self._longest)  # which another process reads anew
 
     def read(self, genome: int, record: Longs, start: Longs, end: Longs) -> Texts:
-        """The letters of stretches, int64[n] each, sorted by record and start, side by side.
+        """Return the letters of stretches, side by side.
+
+        record, start, end: int64[n], of a genome by number, sorted by record and start.
 
         Raises InputError where a record does not have them.
         """
         bounds = bounds_of(end - start)
-        apart = (np.diff(record) != 0) | (np.diff(start >> NEAR) != 0)
         parts = [np.zeros(0, np.uint8)]
-        for first, last in pairwise([0, *(np.flatnonzero(apart) + 1).tolist(), len(record)]):
-            own = bounds[first : last + 1]
-            begin, stop = int(start[first]), int(end[first:last].max())
-            letters = self.letters(genome, int(record[first]), begin, stop)
-            if len(letters) < stop - begin:
+        firsts = run_starts(record, start >> NEAR)
+        for first, last in pairwise([*firsts.tolist(), len(record)]):
+            # Stretches that are near to one another, out of the letters from the first one on.
+            near_start = int(start[first])
+            near_end = int(end[first:last].max())
+            letters = self.letters(genome, int(record[first]), near_start, near_end)
+            if len(letters) < near_end - near_start:
                 raise _changed(self._genomes, genome)
-            parts.append(gather(letters, start[first:last] - begin, own - own[0]))
+            rel_start = start[first:last] - near_start
+            rel_bounds = bounds[first : last + 1] - bounds[first]
+            parts.append(gather(letters, rel_start, rel_bounds))
         return Texts(bounds, np.concatenate(parts))
 
     def letters(self, genome: int, record: int, start: int, end: int) -> Bytes:
-        """The letters of one stretch, as they are; those behind the record's end are left out."""
+        """Return the letters of one stretch as they are, without those behind the record's end."""
         if genome != self._genome or record < self._record:
-            stretches, circular = self._genomes.genome(genome).parts(), self._genomes.circular
-            if circular:
-                stretches = Circles(circular, self._longest - 1).parts(stretches)
-            self._records, self._genome, self._record = whole_records(stretches), genome, -1
+            self._begin(genome)
         while self._record < record:
             self._record += 1
             _, self._letters = next(self._records, ("", NO_LETTERS))
         return self._letters[start:end]
+
+    def _begin(self, genome: int) -> None:
+        """Go to the first record of a genome, by number."""
+        stretches = self._genomes.genome(genome).parts()
+        circular = self._genomes.circular
+        if circular:
+            circles = Circles(circular, self._longest - 1)
+            stretches = circles.parts(stretches)
+        self._records = whole_records(stretches)
+        self._genome = genome
+        self._record = -1
 
 
 def _changed(genomes: Genomes, genome: int) -> InputError:
@@ -84,55 +98,86 @@ def _changed(genomes: Genomes, genome: int) -> InputError:
 def with_alignments(
     batches: Sequence[HitBatch], query: Query, genomes: Genomes, threads: int | None
 ) -> Iterator[HitBatch]:
-    """The HitBatches of a Query; what has no alignments yet is aligned with the letters between its
-    ends. Raises InputError for a genome that is not the same any more."""
-    reach = max((int((batch.end - batch.start).max(initial=1)) for batch in batches), default=1)
-    k = max((int(batch.distance.max(initial=0)) for batch in batches), default=0)
-    texts, rules = GenomeTexts(genomes, reach), rules_of(query)
+    """Yield the HitBatches of a Query with their alignments.
+
+    What has none yet is aligned with the letters between its ends. Raises InputError for a genome
+    that is not the same any more.
+    """
+    longest = 1
+    k = 0
+    for batch in batches:
+        lengths = batch.end - batch.start
+        longest = max(longest, int(lengths.max(initial=0)))
+        k = max(k, int(batch.distance.max(initial=0)))
+
+    texts = GenomeTexts(genomes, longest)
     panel = each_strand(query.patterns, "both")
-    sought = difference_search(panel, rules, np.full(len(panel.lengths), k))
+    limits = np.full(len(panel.lengths), k)
+    sought = sought_of(panel, rules_of(query), limits)
     engine = choose_engine("cpu", threads)
     for batch in batches:
         if batch.columns is None and len(batch):
-            order = np.lexsort((batch.start, batch.record))
-            parts = []
-            for first in range(0, len(order), ROWS):
-                hits = batch.picked(order[first : first + ROWS])
-                text = texts.read(batch.origin.number, hits.record, hits.start, hits.end)
-                columns = _columns(hits, text, sought, rules.reach, engine)
-                if columns is None:
-                    raise _changed(genomes, batch.origin.number)
-                parts.append(columns)
-            columns = join_rows(parts)
-            if (np.diff(order) < 0).any():
-                columns = take_rows(columns, np.argsort(order))
+            columns = _aligned(batch, texts, sought, engine)
+            if columns is None:
+                raise _changed(genomes, batch.origin.number)
             batch = replace(batch, columns=columns)
         yield batch
 
 
-def _columns(
-    hits: HitBatch,
-    text: Texts,
-    sought: tuple[DifferenceQuery, Constraints],
-    reach: int,
-    engine: Engine,
-) -> Columns | None:
-    """The Columns of hits and their text on the forward strand; None where they do not fit it.
+def _aligned(batch: HitBatch, texts: GenomeTexts, sought: Sought, engine: Engine) -> Columns | None:
+    """Return the Columns of a batch; None where its hits do not fit the genome."""
+    order = order_of(batch.record, batch.start)
+    parts: list[Columns] = []
+    for first in range(0, len(order), ROWS):
+        hits = batch.picked(order[first : first + ROWS])
+        text = texts.read(batch.origin.number, hits.record, hits.start, hits.end)
+        columns = _columns(hits, text, sought, engine)
+        if columns is None:
+            return None
+        parts.append(columns)
 
-    sought: what was searched for, of all patterns on both strands; reach: letters of the PAM.
+    # In the order of the batch.
+    together: Columns = join_rows(parts)
+    is_turned = order[1:] < order[:-1]
+    if is_turned.any():
+        together = take_rows(together, np.argsort(order))
+    return together
+
+
+def _columns(hits: HitBatch, text: Texts, sought: Sought, engine: Engine) -> Columns | None:
+    """Return the Columns of hits; None where they do not fit their text.
+
+    text: of each hit, on the forward strand; sought: of all patterns on both strands.
+
+        text of hit 0  |N G G = = =|= = = N G G|  text of hit 1, and where each is anchored
+                              ^         ^
     """
-    search, _ = sought
-    query = hits.pattern + len(search.limits) // 2 * hits.minus.astype(np.int64)
-    begin, end = text.bounds[:-1], text.bounds[1:]
-    backward = search.reading.backward[query] != 0
-    anchor = np.where(backward, begin + reach, end - 1 - reach)
-    limit = np.where(backward, end - 1, begin)
-    ends = Ends(anchor, query, hits.distance.astype(np.int64), limit)
-    view = View(NO_TEXT, encode_text(text.letters), NO_LETTERS, len(text.letters))
-    *found, columns, _ = trace_ends(engine.workers, view, sought, ends, True)
+    ends = _anchored_ends(hits, text, sought)
+    masks = encode_text(text.letters)
+    view = View(NO_TEXT, masks, NO_LETTERS, len(masks))
+    found = trace_ends(engine.workers, view, sought, ends, aligned=True)
+    columns = found.columns
     assert columns is not None
+
     # None has more differences than its distance.
     differences = np.count_nonzero(columns.ops.letters != MATCH)
-    if differences != hits.distance.sum() or (np.stack(found) != (begin, end)).any():
-        return None
-    return columns
+    begins_there = (found.start == text.bounds[:-1]).all()
+    ends_there = (found.end == text.bounds[1:]).all()
+    fits = begins_there and ends_there and differences == hits.distance.sum()
+    return columns if fits else None
+
+
+def _anchored_ends(hits: HitBatch, text: Texts, sought: Sought) -> Ends:
+    """Return where hits are anchored in their texts side by side; see `_columns`."""
+    first = text.bounds[:-1]
+    last = text.bounds[1:] - 1
+    minus = hits.minus.astype(np.int64)
+    query = hits.pattern + len(sought.panel.patterns) * minus
+    is_backward = sought.query.reading.backward[query] != 0
+    pam_length = sought.rules.reach
+    return Ends(
+        position=np.where(is_backward, first + pam_length, last - pam_length),
+        query=query,
+        distance=hits.distance.astype(np.int64),
+        limit=np.where(is_backward, last, first),
+    )

@@ -31,6 +31,12 @@ UNITS = 1 << 12  # and genomes or records that are asked apart, at the most
 SPARED = 1 << 7  # patterns in units that are searched for in vain, to search fewer times
 
 
+class WholeSearch(EditSearch):
+    """The same in all records, as all of them decide what is closest."""
+
+    narrows = False
+
+
 class BestSearch(Search[HitBatch]):
     """The search of a Query `best`, in each genome or in each record apart.
 
@@ -41,68 +47,88 @@ class BestSearch(Search[HitBatch]):
         self, query: Query, genomes: Genomes, run: Run = RUN, regions: Regions | None = None
     ) -> None:
         super().__init__(genomes, run, regions)
-        self._query, self.narrows = query, not query.whole
+        self._query = query
+        self.narrows = not query.whole
         work = work_of(genomes.expected_letters, query.patterns.lengths, query.strand)
         self.engine = choose_algorithm("best", query.patterns, run, work)
 
     def _find(self, genome: Genome) -> Iterable[HitBatch]:
-        return self._in_whole(genome) if self._query.whole else self._in_records(genome)
+        if self._query.whole:
+            return self._in_whole(genome)
+        return self._in_records(genome)
 
     def _in_whole(self, genome: Genome) -> Iterator[HitBatch]:
+        """Yield the hits that are closest in a genome."""
         query = self._query
-        lengths, window = query.patterns.lengths, Window(genome, None, [genome.label])
-
-        searches: list[EditSearch] = []
+        searches: list[WholeSearch] = []
 
         def find(part: Window, asked: Query) -> Iterable[HitBatch]:
-            search = EditSearch(asked, self.genomes, self.run, self.regions, self.engine)
-            search.progress.tell, search.narrows = self.progress.hear, False
+            search = WholeSearch(asked, self.genomes, self.run, self.regions, self.engine)
+            search.progress.tell = self.progress.hear
             searches.append(search)
-            return search._find(part.genome)
+            return search.hits_in(part.genome, asked.reported, self.run.aligned)
 
-        batch = closest(window, query, np.ones((1, len(lengths)), bool), find)
+        whole = Window(genome, None, [genome.label])
+        pattern_count = len(query.patterns)
+        is_wanted = np.ones((1, pattern_count), np.bool_)
+        batch = closest(whole, query, is_wanted, find)
+
         self.progress.join(searches[-1].progress)  # as each of them has met all records
-        yield from closest_of([batch], query.patterns, genome.label if self.genomes.named else None)
+        name = genome.label if self.genomes.named else None
+        yield from closest_of([batch], query.patterns, name)
 
     def _in_records(self, genome: Genome) -> Iterator[HitBatch]:
-        patterns, first = self._query.patterns, 0
-        missing = np.zeros(len(patterns), np.int64)
+        """Yield the hits that are closest in each record."""
+        patterns = self._query.patterns
+        missing = np.zeros(len(patterns), np.int64)  # records where each pattern has no hit
         run = self.run._replace(aligned=False)
 
         def find(part: Window, asked: Query) -> Iterable[HitBatch]:
             genomes = part.genomes(self.genomes.circular)
             return EditSearch(asked, genomes, run, engine=self.engine).everywhere()
 
+        first = 0  # the number of the window's first record
         for window in windows(records_apart(self.parts(genome))):
-            apart = np.ones((len(window.names), len(patterns)), bool)
-            batch = closest(window, self._query, apart, find)
-            apart[batch.record, batch.pattern] = False
-            missing += apart.sum(axis=0)
+            record_count = len(window.names)
+            is_missing = np.ones((record_count, len(patterns)), np.bool_)
+            batch = closest(window, self._query, is_missing, find)
+            is_missing[batch.record, batch.pattern] = False
+            missing += is_missing.sum(axis=0)
             if self.run.aligned:
-                genomes = window.genomes(self.genomes.circular)
-                (batch,) = with_alignments([batch], self._query, genomes, self.run.threads)
-            yield moved(batch, first + np.arange(len(window.names)))
-            first += len(window.names)
+                batch = self._aligned(batch, window)
+            yield moved(batch, first + np.arange(record_count))
+            first += record_count
+
         for number in np.flatnonzero(missing).tolist():
-            warn(
-                f"pattern '{patterns.names[number]}' matches nowhere in {missing[number]:,} of "
-                f"{first:,} records"
-            )
+            name = patterns.names[number]
+            warn(f"pattern '{name}' matches nowhere in {missing[number]:,} of {first:,} records")
+
+    def _aligned(self, batch: HitBatch, window: "Window") -> HitBatch:
+        """Return the hits in a Window with their alignments."""
+        genomes = window.genomes(self.genomes.circular)
+        (batch,) = with_alignments([batch], self._query, genomes, self.run.threads)
+        return batch
 
 
 def closest_of(
     batches: list[HitBatch], patterns: PatternSet, genome: str | None
 ) -> Iterator[HitBatch]:
-    """Of the hits in a genome yield those at the smallest distance of their pattern, and warn of
-    patterns that are nowhere nearer than all their letters; genome: its name, None for the only
-    one."""
-    least, where = patterns.lengths.copy(), "" if genome is None else f" in {genome}"
+    """Yield the hits in a genome at the smallest distance of their pattern.
+
+    genome: its name, None for the only one. Warns of patterns that are nowhere nearer than all
+    their letters.
+    """
+    least = patterns.lengths.copy()
     for batch in batches:
         np.minimum.at(least, batch.pattern, batch.distance)
+
+    where = "" if genome is None else f" in {genome}"
     for number in np.flatnonzero(least >= patterns.lengths).tolist():
         warn(f"pattern '{patterns.names[number]}' matches nowhere{where}")
+
     for batch in batches:
-        yield batch.picked(np.flatnonzero(batch.distance == least[batch.pattern]))
+        is_closest = batch.distance == least[batch.pattern]
+        yield batch.picked(np.flatnonzero(is_closest))
 
 
 def records_apart(stretches: Iterable[Stretch]) -> Iterator[tuple[str, list[Stretch]]]:
@@ -114,8 +140,8 @@ def records_apart(stretches: Iterable[Stretch]) -> Iterator[tuple[str, list[Stre
 class Window(NamedTuple):
     """Some units, genomes or records that are asked each for its own, as one Genome.
 
-    unit: int64[r], the unit that each record is in, None where all are in one, otherwise the Genome
-    has a Stretch a record; names: of the units.
+    unit: int64[r], the unit that each record is in, None where all are in one; the Genome has a
+    Stretch a record where there are several; names: of the units.
     """
 
     genome: Genome
@@ -123,140 +149,206 @@ class Window(NamedTuple):
     names: list[str]
 
     def genomes(self, circular: Circular | None) -> Genomes:
-        """The Genome, of which some records may be circular, as what is searched."""
+        """Return the Genome, of which some records may be circular, as what is searched."""
         genomes = as_genomes(self.genome)
         genomes.circular = circular
         return genomes
 
     def units(self, record: Longs) -> Longs:
-        """The units of records, by number, int64[n]."""
-        return np.zeros_like(record) if self.unit is None else self.unit[record]
+        """Return the units of records, by number, int64[n]."""
+        if self.unit is None:
+            return np.zeros_like(record)
+        return self.unit[record]
 
     def part(self, units: Longs) -> "tuple[Window, Longs | None]":
-        """The Window of some units, and the numbers that its records have here, None for the same
-        ones."""
+        """Return the Window of some units, and the numbers that its records have here.
+
+        units: int64[u]. The numbers are int64[r], None for the same ones.
+        """
         if self.unit is None or len(units) == len(self.names):
             return self, None
-        wanted = np.isin(self.unit, units)
-        records = list(compress(self.genome.parts(), wanted.tolist()))
+        is_wanted = np.isin(self.unit, units)
+        records = list(compress(self.genome.parts(), is_wanted.tolist()))
         genome = Genome.of_stretches(self.genome.label, records)
-        return Window(genome, self.unit[wanted], self.names), np.flatnonzero(wanted)
+        part = Window(genome, self.unit[is_wanted], self.names)
+        return part, np.flatnonzero(is_wanted)
 
 
 def windows(units: Iterable[tuple[str, list[Stretch] | Genome]]) -> Iterator[Window]:
-    """Gather units to Windows of up to WINDOW letters and UNITS units, or of one that has more.
+    """Yield Windows of up to WINDOW letters and UNITS units, or of one that has more.
 
     units: names, and Stretches of a record each or the Genome of one that is not to be in memory.
     """
-    records: list[Stretch] = []
-    unit: list[int] = []
-    names: list[str] = []
-    letters = 0
+    held = _Held()
     for name, part in units:
-        whole = [] if isinstance(part, Genome) else part
-        size = sum(len(record.letters) for record in whole)
-        if names and (letters + size > WINDOW or len(names) == UNITS or part is not whole):
-            yield _window(records, unit, names)
-            records, unit, names, letters = [], [], [], 0
         if isinstance(part, Genome):
+            if held.names:
+                yield held.window()
+                held = _Held()
             yield Window(part, None, [name])
             continue
-        records += part
-        unit += [len(names)] * len(part)
-        names.append(name)
-        letters += size
-    if names:
-        yield _window(records, unit, names)
+
+        letters = sum(len(record.letters) for record in part)
+        has_room = held.letters + letters <= WINDOW and len(held.names) < UNITS
+        if held.names and not has_room:
+            yield held.window()
+            held = _Held()
+        held.add(name, part, letters)
+    if held.names:
+        yield held.window()
 
 
-def _window(records: list[Stretch], unit: list[int], names: list[str]) -> Window:
-    return Window(Genome.of_stretches("records", records), np.array(unit, np.int64), names)
+class _Held:
+    """Units that come together in a Window, and their letters."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.letters = 0
+        self._records: list[Stretch] = []
+        self._unit: list[int] = []  # of each of these
+
+    def add(self, name: str, records: list[Stretch], letters: int) -> None:
+        """Add a unit of so many letters."""
+        self._records += records
+        unit = len(self.names)
+        self._unit += [unit] * len(records)
+        self.names.append(name)
+        self.letters += letters
+
+    def window(self) -> Window:
+        """Return the Window of these units."""
+        genome = Genome.of_stretches("records", self._records)
+        return Window(genome, np.array(self._unit, np.int64), self.names)
 
 
-# The hits of a Query in a Window.
+# Finds the hits of a Query in a Window.
 Find = Callable[[Window, Query], Iterable[HitBatch]]
 
 
 def closest(window: Window, query: Query, wanted: Bools, find: Find) -> HitBatch:
-    """The hits of a Query `best` in units, each asked apart, sorted.
+    """Return the hits of a Query `best` in units, each asked apart, sorted.
 
     wanted: bool[U, P], the units in which each pattern is looked for; find: within the k of a
     Query, int64[P].
     """
     least = np.where(wanted, query.patterns.lengths, -1)
-    held = [no_hits(), *approach(window, query, least, find)]
-    return nearest(held, least, window)
+    so_far = _approach(window, query, least, find)
+    hits = joined([no_hits(), *so_far])
+
+    # What is no farther than any other hit of its pattern in its unit.
+    units = window.units(hits.record)
+    is_closest = hits.distance == least[units, hits.pattern]
+    return hits.picked(np.flatnonzero(is_closest)).in_order()
 
 
-def approach(window: Window, query: Query, least: Longs, find: Find) -> Iterator[HitBatch]:
-    """Lower `least` to the smallest distance of each pattern in each unit, and yield the hits at
-    what is the smallest so far.
+def _approach(window: Window, query: Query, least: Longs, find: Find) -> Iterator[HitBatch]:
+    """Lower `least` to the smallest distance of each pattern in each unit; yield hits on the way.
 
-    least: int64[U, P], a pattern's letters in units in which it is looked for, otherwise less.
+    least: int64[U, P], a pattern's letters in units in which it is looked for, otherwise less. Hits
+    are yielded at what is the smallest distance so far.
     """
     lengths = query.patterns.lengths
     for limits in _limits(window, query, least):
-        missing = least == lengths
-        for units, numbers in rectangles(missing):
-            part, record = window.part(units)
-            for batch in find(part, query.take(numbers, limits)):
-                batch = replace(batch, pattern=numbers[batch.pattern].astype(np.int32))
-                batch = batch if record is None else moved(batch, record)
-                kept = missing[window.units(batch.record), batch.pattern]
-                batch = batch if kept.all() else batch.picked(np.flatnonzero(kept))
-                pairs = window.units(batch.record), batch.pattern
-                np.minimum.at(least, pairs, batch.distance)
-                yield batch.picked(np.flatnonzero(batch.distance == least[pairs]))
+        is_missing = least == lengths
+        for units, patterns in rectangles(is_missing):
+            part, records = window.part(units)
+            for batch in find(part, query.take(patterns, limits)):
+                pattern = patterns[batch.pattern]
+                hits = replace(batch, pattern=pattern.astype(np.int32))
+                if records is not None:
+                    hits = moved(hits, records)
+                yield _closest_so_far(hits, window, is_missing, least)
+
+
+def _closest_so_far(hits: HitBatch, window: Window, is_missing: Bools, least: Longs) -> HitBatch:
+    """Lower `least` to the distances of hits, and return the hits at the smallest so far.
+
+    is_missing: bool[U, P], units and patterns that had no hit within a smaller limit; others are
+    left out; least: see `_approach`.
+    """
+    units = window.units(hits.record)
+    is_kept = is_missing[units, hits.pattern]
+    if not is_kept.all():
+        rows = np.flatnonzero(is_kept)
+        hits = hits.picked(rows)
+        units = units[rows]
+
+    np.minimum.at(least, (units, hits.pattern), hits.distance)
+    is_least = hits.distance == least[units, hits.pattern]
+    return hits.picked(np.flatnonzero(is_least))
 
 
 def _limits(window: Window, query: Query, least: Longs) -> Iterator[Longs]:
-    """Yield larger and larger limits of patterns, int64[P], up to all their letters but one; in a
-    large genome they begin with what is found at little cost."""
+    """Yield larger and larger limits of patterns, int64[P], up to all their letters but one.
+
+    In a large genome they begin with what is found at little cost. least: see `_approach`; no more
+    limits come once each pattern has hits.
+    """
     lengths = query.patterns.lengths
     # About as close as a pattern comes by chance in some ten thousand letters.
-    limits, steps, growth = np.maximum(3 * lengths - 6, 0) // 10, np.clip(lengths // 20, 1, 5), 1
+    limits = np.maximum(3 * lengths - 6, 0) // 10
+    steps = np.clip(lengths // 20, 1, 5)
+    growth = 1
     if window.unit is None:
         yield lengths // 32
-        limits, growth = np.maximum(limits - 1, 0), 2  # in millions
+        limits = np.maximum(limits - 1, 0)  # in millions
+        growth = 2
+
+    most = lengths - 1
     while (least == lengths).any():
         yield limits
-        if (limits == lengths - 1).all():
+        if (limits == most).all():
             return
-        limits, steps = np.minimum(limits + steps, lengths - 1), growth * steps
-
-
-def nearest(held: list[HitBatch], least: Longs, window: Window) -> HitBatch:
-    """The hits at the smallest distance of their pattern in their unit, sorted."""
-    batch = joined(held)
-    near = batch.distance == least[window.units(batch.record), batch.pattern]
-    return batch.picked(np.flatnonzero(near)).in_order()
+        limits = np.minimum(limits + steps, most)
+        steps = growth * steps
 
 
 def moved(batch: HitBatch, record: Longs) -> HitBatch:
-    """The batch with other numbers for its records; record: int64[r], the new ones."""
+    """Return the batch with other numbers for its records; record: int64[r], the new ones."""
     names = {int(record[number]): name for number, name in batch.names.items()}
-    circles = batch.origin.circles
-    if circles is not None:
-        circles = {int(record[number]): size for number, size in circles.items()}
-    origin = batch.origin._replace(circles=circles)
+    origin = batch.origin
+    if origin.circles is not None:
+        circles = {int(record[number]): size for number, size in origin.circles.items()}
+        origin = origin._replace(circles=circles)
     return replace(batch, record=record[batch.record], names=names, origin=origin)
 
 
 def rectangles(wanted: Bools) -> Iterator[tuple[Longs, Longs]]:
-    """Yield (rows, columns), int64 each, which hold every flag that is set once together, each with
-    no more other flags than SPARED and its own. Of many rows columns are put together."""
+    """Yield (rows, columns), int64 each, that hold every flag that is set once together.
+
+    wanted: bool[rows, columns]. None holds more other flags than SPARED and its own. Of many rows
+    columns are put together.
+
+            0 1 2 3
+        0   . . . 1
+        1   1 1 1 .      ->  ([0 2 3], [3]) and ([1], [0 1 2]), if SPARED is 0
+        2   . . . 1
+        3   . . . 1
+    """
     if len(wanted) > wanted.shape[1]:
-        yield from (pair[::-1] for pair in rectangles(wanted.T))
+        for columns, rows in rectangles(wanted.T):
+            yield rows, columns
         return
-    held: list[int] = []
-    columns, own = wanted[0] & False, 0
-    rows = np.flatnonzero(wanted.any(axis=1)).tolist()
-    for row in sorted(rows, key=lambda row: wanted[row].tobytes()):  # so that like ones meet
-        both, size = columns | wanted[row], int(wanted[row].sum())
-        if held and both.sum() * (len(held) + 1) > 2 * (own + size) + SPARED:
-            yield np.sort(held), np.flatnonzero(columns)
-            held, both, own = [], wanted[row], 0
+
+    filled_rows = np.flatnonzero(wanted.any(axis=1)).tolist()
+    filled_rows.sort(key=lambda row: wanted[row].tobytes())  # so that like ones meet
+    held: list[int] = []  # rows that come together,
+    is_column = np.zeros(wanted.shape[1], np.bool_)  # where any of them has a flag,
+    flag_count = 0  # and how many flags they have
+    for row in filled_rows:
+        is_in_row = wanted[row]
+        is_either = is_column | is_in_row
+        row_count = int(is_in_row.sum())
+        area = int(is_either.sum()) * (len(held) + 1)
+        most = 2 * (flag_count + row_count) + SPARED
+        if held and area > most:
+            yield np.sort(held), np.flatnonzero(is_column)
+            held = []
+            is_either = is_in_row
+            flag_count = 0
+
         held.append(row)
-        columns, own = both, own + size
+        is_column = is_either
+        flag_count += row_count
     if held:
-        yield np.sort(held), np.flatnonzero(columns)
+        yield np.sort(held), np.flatnonzero(is_column)

@@ -20,12 +20,16 @@ from kmatch.engine.geometry import (
 )
 from kmatch.engine.types import LETTERS, View
 from kmatch.genome import Genome
+from kmatch.jit.entries import entry
 from kmatch.packed.reader import serves, stored_chunks
 from kmatch.search.regions import Regions
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans, join_records
-from kmatch.sequences.records import Progress, Stretch
+from kmatch.sequences.records import Progress as Tell
+from kmatch.sequences.records import Stretch
 
-# Of a Genome: (plan, words, device), and its PackedChunks.
+read_view = entry("kmatch.engine.letters:read_view", tuple[View, int, int, int, Bytes])
+
+# Of a Genome: the kind of its PackedChunks (see `Chunking`), and these.
 _KEPT: WeakKeyDictionary[Genome, tuple[Any, list["PackedChunk"]]] = WeakKeyDictionary()
 LENGTH: int | None = None  # positions of a chunk, None for what fits; tests make them few
 WORDS: int | None = None  # of a row, where windows are searched for; likewise
@@ -34,17 +38,22 @@ NO_LETTERS = np.zeros(0, np.uint8)
 
 
 def plan_chunks(longest: int, k: int, layout: Layout) -> ChunkPlan:
-    """The ChunkPlan for windows of up to `longest` letters; layout: the engine's Layout.
+    """Return the ChunkPlan for windows of up to `longest` letters.
 
-    Halo and gap are rounded up, so that searches of similar patterns find the chunks packed.
+    layout: the engine's Layout. Halo and gap are rounded up, so that searches of similar patterns
+    find the chunks packed.
     """
-    return ChunkPlan(LENGTH or layout.length, round_up(longest, 64), round_up(k + 1, 16))
+    halo = round_up(longest, 64)
+    gap = round_up(k + 1, 16)
+    return ChunkPlan(LENGTH or layout.length, halo, gap)
 
 
 def plan_reading(longest: int, k: int, gap: int, layout: Layout, queries: int) -> ChunkPlan:
-    """The ChunkPlan for the recurrence: `longest` letters and k more warm it up in every lane.
+    """Return the ChunkPlan for the recurrence.
 
-    Of many queries the chunks are shorter, as their hits are reported while the next is scanned.
+    longest: letters of a pattern and its PAM, which warm it up in every lane with k more; gap:
+    empty letters between records. Of many queries the chunks are shorter, as their hits are
+    reported while the next is scanned.
     """
     halo = round_up(longest + k + 1, 64)
     length = layout.reading_length // (4 if queries >= MANY else 1)
@@ -53,120 +62,171 @@ def plan_reading(longest: int, k: int, gap: int, layout: Layout, queries: int) -
 
 
 def round_up(value: int, step: int) -> int:
-    """The multiple of `step` that is no less than a value."""
+    """Return the multiple of `step` that is no less than a value."""
     return -(-value // step) * step
 
 
 class PackedChunk:
     """A chunk as bit planes.
 
-    plain: the chunk as kernels take it, a Text of the planes A, C, G and T; halo: its; letters: as
-    masks, once `unpack` was called; words: in a row, where the search wants so many, otherwise
-    None. Searches side by side share the chunks of a genome, so `letters` are read once and
-    replaced as a whole.
+    base: the coordinate of its first letter; length: positions that it owns; halo: letters of the
+    next chunk that it shows; spans: its records; plain: the chunk as kernels take it, a Text of the
+    planes A, C, G and T; letters: as masks, once `unpack` was called; words: in a row, where the
+    search wants so many, otherwise None; united: whether it may have letters for sets of bases.
+    Searches side by side share the chunks of a genome, so `letters` are read once and replaced as a
+    whole.
     """
 
-    def __init__(self, chunk: Any, plain: Text, words: int | None = None) -> None:
-        self.base, self.length, self.spans = chunk.base, chunk.length, chunk.spans
-        self.plain, self.halo = plain, halo_of(plain)
+    def __init__(
+        self, chunk: Any, plain: Text, words: int | None = None, united: bool = False
+    ) -> None:
+        self.base: int = chunk.base
+        self.length: int = chunk.length
+        self.spans: Spans = chunk.spans
+        self.plain = plain
+        self.halo = halo_of(plain)
         self.letters = NO_LETTERS
         self._words = words
+        self._united = united
 
     def view(self, before: Bytes = NO_LETTERS) -> View:
-        """The chunk with the letters, if they are unpacked; before: letters in front of it."""
-        return View(self.plain, self.letters, before, self.length + self.halo)
+        """Return the chunk with its letters, if they are unpacked; before: those in front of it."""
+        shown = self.length + self.halo
+        return View(self.plain, self.letters, before, shown)
 
     def records(self, position: Longs, letters: Longs | int = 1) -> tuple[Longs, Bools]:
-        """The records, counted from the first of the spans, in which so many letters from a
-        position on begin, and whether they all are in it, each of n positions."""
-        begins, sizes = self.spans.begins, self.spans.lengths
+        """Return the record at each position, and whether so many letters from there on are in it.
+
+        position: int64[n], in the chunk; letters: int64[n], or the same number for all. Returns
+        (span, is_inside): int64[n], counted from the first of the spans, and bool[n].
+
+            spans        |0 0 0 0 0|   |1 1 1 1 1 1|          two records, and the gap
+            position       ^     ^   ^      ^        ^
+            3 letters      yes   no  no     yes      no
+        """
+        begins = self.spans.begins
         span = np.searchsorted(begins, position, side="right") - 1
-        return span, (span >= 0) & (position - begins[span] + letters <= sizes[span])
+        ends_inside = position - begins[span] + letters <= self.spans.lengths[span]
+        return span, (span >= 0) & ends_inside
 
     def unpack(self, engine: Engine) -> Bytes:
         """Fill `letters`, uint8[length + halo]: a dense chunk is read in order, not by lanes."""
         letters = self.letters
         if not len(letters):
-            letters = np.empty(self.length + self.halo, np.uint8)
+            shown = self.length + self.halo
+            letters = np.empty(shown, np.uint8)
             engine.workers.run(read_text, self.plain.words, self.plain, letters)
             self.letters = letters
         return letters
 
+    def last_letters(self, count: int) -> Bytes:
+        """Return the last letters that the chunk owns as masks, uint8[count]."""
+        letters = np.empty(count, np.uint8)
+        read_view(self.view(), self.length - count, 1, count, letters)
+        return letters
+
     def part(self, begin: int, end: int, engine: Engine) -> "PackedChunk":
-        """The PackedChunk of the positions begin … end−1 that this one owns."""
-        halo, spans = self.halo, self.spans
-        masks = self.unpack(engine)[begin : end + halo]
-        first = max(int(np.searchsorted(spans.begins, begin)) - 1, 0)  # its last end may be open
-        last = max(int(np.searchsorted(spans.begins, end + halo)), first + 1)
-        inside = Spans(
-            spans.first + first,
-            spans.names[first:last],
-            spans.begins[first:last] - begin,
-            spans.lengths[first:last],
-        )
-        letters = np.zeros(len(masks) + _spare(self._words), np.uint8)
+        """Return the PackedChunk of the positions begin … end−1 that this one owns."""
+        shown = end + self.halo
+        inside = self._spans_of(begin, shown)
+        masks = self.unpack(engine)[begin:shown]
+        spare = _spare(self._words)
+        letters = np.zeros(len(masks) + spare, np.uint8)
         letters[: len(masks)] = look_up(masks, LETTERS)
         chunk = LetterChunk(self.base + begin, letters, end - begin, inside)
-        part = _pack(chunk, halo, engine, self._words)
+        part = _pack(chunk, self.halo, engine, self._words, self._united)
         part.letters = masks
         return part
 
+    def _spans_of(self, begin: int, shown: int) -> Spans:
+        """Return the Spans of a part that shows the positions begin … shown−1.
+
+        The last record before the part is one, as an end there may still be held.
+        """
+        spans = self.spans
+        first, last = np.searchsorted(spans.begins, [begin, shown]).tolist()
+        first = max(first - 1, 0)
+        last = max(last, first + 1)
+        return Spans(
+            first=spans.first + first,
+            names=spans.names[first:last],
+            begins=spans.begins[first:last] - begin,
+            lengths=spans.lengths[first:last],
+        )
+
 
 class Chunking(NamedTuple):
-    """How a genome becomes PackedChunks: where it is cut, the engine that packs it, and words of a
-    row, None for what fits."""
+    """How a genome becomes PackedChunks.
+
+    plan: where it is cut; engine: packs it; words: of a row, None for what fits; united: whether it
+    may have letters for sets of bases (see SET), each of which they match.
+    """
 
     plan: ChunkPlan
     engine: Engine
     words: int | None
+    united: bool = False
 
     def packed(
-        self, genome: Genome, hear: Progress | None = None, narrow: Regions | None = None
+        self, genome: Genome, hear: Tell | None = None, narrow: Regions | None = None
     ) -> Iterable[PackedChunk] | None:
-        """The PackedChunks of a genome that is packed already: in a file whose chunks serve, or
-        because it was kept; otherwise None.
+        """Return the PackedChunks of a genome that is packed already, otherwise None.
 
-        hear(read, size) hears of bytes read; narrow: Regions, without which chunks are left out.
+        They are in a file whose chunks serve, or were kept. hear(read, size) hears of bytes read;
+        narrow: Regions, outside which chunks are left out.
         """
         words = self.words or WORDS
         if genome.file is not None and serves(genome.file, self.plan, words):
             stored = stored_chunks(genome.file, hear, narrow)
-            return (PackedChunk(*each, words) for each in stored)
-        kept_for, kept = _KEPT.get(genome, (None, None))
-        return kept if kept_for == (self.plan, words, self.engine.device) and not narrow else None
+            return (PackedChunk(chunk, text, words) for chunk, text in stored)
+
+        kind, kept = _KEPT.get(genome, (None, None))
+        return kept if kind == self._kind and not narrow else None
 
     def chunks(
         self, genome: Genome, parts: Iterable[Stretch], keep: bool = True
     ) -> Iterator[PackedChunk]:
-        """Yield the PackedChunks of the Stretches of a genome, packed anew; a genome that is kept
-        packs itself once for a plan.
+        """Yield the PackedChunks of the Stretches of a genome, packed anew.
 
-        keep: whether these Stretches are the whole genome.
+        keep: whether these Stretches are the whole genome: if that stays in memory, so do its
+        chunks, for the next search.
         """
-        keep = keep and genome.keep and genome.file is None
+        if not (keep and genome.keep and genome.file is None):
+            yield from self.fresh(parts)
+            return
+
         kept: list[PackedChunk] = []
         for packed in self.fresh(parts):
-            if keep:
-                kept.append(packed)
+            kept.append(packed)
             yield packed
-        if keep:  # chunks of other plans would only take memory
-            _KEPT[genome] = (self.plan, self.words or WORDS, self.engine.device), kept
+        _KEPT[genome] = self._kind, kept  # those of another plan would only take memory
+
+    @property
+    def _kind(self) -> tuple[Any, ...]:
+        """What chunks that are kept have in common with those that are wanted."""
+        return self.plan, self.words or WORDS, self.engine.device, self.united
 
     def fresh(self, parts: Iterable[Stretch], first: int = 0) -> Iterator[PackedChunk]:
-        """The PackedChunks of Stretches, packed anew; first: the number of their first record."""
+        """Yield the PackedChunks of Stretches, packed anew.
+
+        first: the number of their first record.
+        """
         words = self.words or WORDS
         for chunk in join_records(parts, self.plan, _spare(words), first):
-            yield _pack(chunk, self.plan.halo, self.engine, words)
+            yield _pack(chunk, self.plan.halo, self.engine, words, self.united)
 
 
-def _pack(chunk: LetterChunk, halo: int, engine: Engine, words: int | None) -> PackedChunk:
-    width, rows = rows_for(chunk.length, halo, words)
-    planes = engine.planes(4 * (rows + halo) * width + SPARE)
-    text = text_of(planes, width, rows, halo)
-    engine.pack(chunk.letters, text)
-    return PackedChunk(chunk, text, words)
+def _pack(
+    chunk: LetterChunk, halo: int, engine: Engine, words: int | None, united: bool
+) -> PackedChunk:
+    """Return the PackedChunk of letters; words: of a row, None for what fits."""
+    row_words, rows = rows_for(chunk.length, halo, words)
+    planes = engine.planes(4 * (rows + halo) * row_words + SPARE)
+    text = text_of(planes, row_words, rows, halo)
+    engine.pack(chunk.letters, text, united)
+    return PackedChunk(chunk, text, words, united)
 
 
 def _spare(words: int | None) -> int:
-    """Letters that engines read behind a chunk, whose rows may have so many words."""
+    """Return how many letters engines read behind a chunk whose rows may have so many words."""
     return LANES_PER_WORD * ((words or MOST_WORDS) + 1)

@@ -5,21 +5,25 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arguments import STRANDS, check_choice, checked_count, checked_share
-from kmatch.arrays import Bytes, Ints, Longs, bounds_of, gather, offsets_in_rows
+from kmatch.arrays import Bools, Bytes, Ints, Longs, bounds_of, gather, offsets_in_rows
 from kmatch.engine.queries import QueryArrays, ReadingArrays, reading_arrays, window_arrays
 from kmatch.errors import InputError, shown
 from kmatch.search.query import Query
 from kmatch.sequences.alphabet import complement, reverse_complement
 from kmatch.sequences.patterns import PatternSet
 
-_STRANDS: dict[str, tuple[int, ...]] = {"both": (0, 1), "+": (0,), "-": (1,)}
+_STRANDS: dict[str, tuple[int, ...]] = {
+    "both": (0, 1),
+    "+": (0,),
+    "-": (1,),
+}
 
 
 class Panel(NamedTuple):
     """Patterns to be searched for, one query a pattern and strand.
 
-    patterns: of windows as hits span them; pattern, minus: int32[Q] and uint8[Q], the pattern and
-    the strand of each query; lengths: int64[Q], its letters.
+    patterns: of windows as hits span them; pattern: int32[Q], the pattern of each query; minus:
+    uint8[Q], its strand, 1 for `-`; lengths: int64[Q], its letters.
     """
 
     patterns: PatternSet
@@ -27,15 +31,27 @@ class Panel(NamedTuple):
     minus: Bytes
     lengths: Longs
 
+    def take(self, queries: Longs) -> "Panel":
+        """Return the Panel of some queries, by number, int64[n]."""
+        return Panel(
+            patterns=self.patterns,
+            pattern=self.pattern[queries],
+            minus=self.minus[queries],
+            lengths=self.lengths[queries],
+        )
+
 
 def wanted_strands(strand: str) -> tuple[int, ...]:
-    """0 for the strand `+` and 1 for `-`, as a tuple; InputError for another strand."""
+    """Return 0 for the strand `+` and 1 for `-`, both for `both`.
+
+    Raises InputError for another strand.
+    """
     check_choice("strand", strand, STRANDS)
     return _STRANDS[strand]
 
 
 def pattern_distances(patterns: PatternSet, k: int | str | Longs) -> Longs:
-    """The k of each pattern, int64[P].
+    """Return the k of each pattern, int64[P].
 
     k: of each, int64[P], or for all a whole number or a share of a pattern's length such as `10%`,
     rounded down. Raises InputError where it is none of these, or not smaller than each pattern.
@@ -45,29 +61,35 @@ def pattern_distances(patterns: PatternSet, k: int | str | Longs) -> Longs:
     if isinstance(k, str):
         numerator, denominator = checked_share("k", k)
         return patterns.lengths * numerator // denominator
+
     k = checked_count("k", k)
-    if len(short := np.flatnonzero(patterns.lengths <= k)):
-        raise InputError(
-            f"{patterns.told(short[0])}: k = {k} must be smaller, or it would match everywhere"
-        )
+    short = np.flatnonzero(patterns.lengths <= k)
+    if len(short):
+        told = patterns.told(short[0])
+        raise InputError(f"{told}: k = {k} must be smaller, or it would match everywhere")
     return np.full(len(patterns), k, np.int64)
 
 
 def checked_distances(query: Query) -> Longs:
-    """The k of each pattern of a Query, int64[P].
+    """Return the k of each pattern of a Query, int64[P].
 
     Raises InputError for a panel of several lengths, for a pattern that is shorter than an end that
     must match, and for a k that does not fit.
     """
     patterns = query.patterns
-    others = np.flatnonzero(patterns.lengths != patterns.lengths[0])
+    first_length = patterns.lengths[0]
+    others = np.flatnonzero(patterns.lengths != first_length)
     if query.problem == "multi" and len(others):
+        told = patterns.told(others[0])
+        first_name = shown(patterns.names[0])
         raise InputError(
-            f"{patterns.told(others[0])} and the first one, '{shown(patterns.names[0])}', "
-            f"{patterns.lengths[0]}: a panel has one length; search others with kmatch hamming"
+            f"{told} and the first one, '{first_name}', {first_length}: "
+            "a panel has one length; search others with kmatch hamming"
         )
+
     for end, letters in zip(("first", "last"), query.ends, strict=True):
-        if len(short := np.flatnonzero(patterns.lengths < letters)):
+        short = np.flatnonzero(patterns.lengths < letters)
+        if len(short):
             raise InputError(
                 f"{patterns.told(short[0])}, of which the {end} {letters} are to match"
             )
@@ -75,50 +97,90 @@ def checked_distances(query: Query) -> Longs:
 
 
 def each_strand(patterns: PatternSet, strand: str) -> Panel:
-    """The Panel of all patterns on the wanted strands, strand by strand."""
+    """Return the Panel of all patterns on the wanted strands, strand by strand."""
     strands = np.array(wanted_strands(strand), np.uint8)
-    numbers = np.tile(np.arange(len(patterns), dtype=np.int32), len(strands))
+    numbers = np.arange(len(patterns), dtype=np.int32)
+    pattern = np.tile(numbers, len(strands))
     minus = np.repeat(strands, len(patterns))
-    return Panel(patterns, numbers, minus, patterns.lengths[numbers])
+    return Panel(patterns, pattern, minus, patterns.lengths[pattern])
 
 
 def build_panel(patterns: PatternSet, strand: str) -> Panel:
-    """The same, ranked so that hits sorted by start and rank are sorted by start, end, strand and
-    pattern."""
-    _, numbers, minus, lengths = each_strand(patterns, strand)
-    order = np.argsort(lengths, kind="stable")
-    return Panel(patterns, numbers[order], minus[order], lengths[order])
+    """Return the same, sorted by length.
+
+    Hits that are sorted by start and query are then sorted by start, end, strand and pattern.
+    """
+    panel = each_strand(patterns, strand)
+    return panel.take(np.argsort(panel.lengths, kind="stable"))
 
 
 def panel_letters(panel: Panel, k: int, ends: tuple[int, int] = (0, 0)) -> QueryArrays:
-    """The QueryArrays of a Panel that is searched within k.
+    """Return the QueryArrays of a Panel that is searched within k.
 
     ends: how many letters have to match, of a pattern's beginning and of its end; with k = 0 all
     have to.
     """
-    masks, begins = panel.patterns.masks, panel.patterns.begins
-    exact = np.full(len(masks), k == 0)
-    if k and any(ends):
-        offset, lengths = offsets_in_rows(begins), panel.patterns.lengths
-        exact = (offset < ends[0]) | (offset >= np.repeat(lengths - ends[1], lengths))
-    bounds = bounds_of(panel.lengths)
-    # The reverse complement of them all, behind them, has that of each one in a piece.
+    masks = panel.patterns.masks
+    begins = panel.patterns.begins
+    exact = _exact_letters(panel.patterns, k, ends)
+
+    # Behind all patterns their reverse complement, which holds that of each pattern in one piece:
+    #     patterns AAG CT  ->  A A G C T | A G C T T     of pattern 1: A G, of pattern 0: C T T
     letters = np.concatenate([masks, reverse_complement(masks)])
-    behind = len(letters) - begins[panel.pattern + 1]
-    first = np.where(panel.minus == 1, behind, begins[panel.pattern])
-    required = gather(np.concatenate([exact, exact[::-1]]), first, bounds)
-    return window_arrays(gather(letters, first, bounds), bounds, required, k)
+    is_exact = np.concatenate([exact, exact[::-1]])
+    plus_begins = begins[panel.pattern]
+    minus_begins = len(letters) - begins[panel.pattern + 1]
+    query_begins = np.where(panel.minus == 1, minus_begins, plus_begins)
+
+    bounds = bounds_of(panel.lengths)
+    query_letters = gather(letters, query_begins, bounds)
+    query_exact = gather(is_exact, query_begins, bounds)
+    return window_arrays(query_letters, bounds, query_exact, k)
+
+
+def _exact_letters(patterns: PatternSet, k: int, ends: tuple[int, int]) -> Bools:
+    """Return which letters of patterns have to match, bool[L]; k, ends: as for `panel_letters`.
+
+    ends = (2, 1)     pattern  A C G T T A
+                      exact    1 1 0 0 0 1
+    """
+    if k == 0:
+        return np.ones(len(patterns.masks), np.bool_)
+    if not any(ends):
+        return np.zeros(len(patterns.masks), np.bool_)
+
+    first, last = ends
+    offset = offsets_in_rows(patterns.begins)
+    length = np.repeat(patterns.lengths, patterns.lengths)
+    is_first = offset < first
+    is_last = offset >= length - last
+    return is_first | is_last
 
 
 def panel_reading(panel: Panel, leads: bool = False) -> ReadingArrays:
-    """The ReadingArrays of a Panel of each strand, the strand `-` read downwards.
+    """Return the ReadingArrays of a Panel of each strand.
 
-    leads: whether the pattern's beginning is read last, and so anchored, instead of its end.
+    leads: whether the pattern's beginning is read last, and so anchored, instead of its end. The
+    text is read downwards on the strand `-`, and with `leads` on the strand `+`.
+
+        pattern AACG              strand +            strand -
+        as it stands in the text  A A C G             C G T T
+        read, its end last        A A C G  upwards    T T G C  downwards
+        read, its beginning last  G C A A  downwards  C G T T  upwards
     """
-    masks, begins = panel.patterns.masks, panel.patterns.begins
+    # The letters of each pattern, from the one that is read first on.
+    masks = panel.patterns.masks
+    begins = panel.patterns.begins
     if leads:
-        masks = gather(masks[::-1].copy(), begins[-1] - begins[1:], begins)
-    strands = panel.minus[:: len(panel.patterns)]
-    written = np.concatenate([complement(masks) if minus else masks for minus in strands])
+        reversed_masks = masks[::-1].copy()
+        reversed_begins = begins[-1] - begins[1:]
+        masks = gather(reversed_masks, reversed_begins, begins)
+
+    # The same for each strand.
+    strands: list[Bytes] = []
+    for minus in panel.minus[:: len(panel.patterns)].tolist():
+        strands.append(complement(masks) if minus else masks)
+    letters = np.concatenate(strands)
+
     backward = 1 - panel.minus if leads else panel.minus
-    return reading_arrays(written, bounds_of(panel.lengths), backward)
+    return reading_arrays(letters, bounds_of(panel.lengths), backward)

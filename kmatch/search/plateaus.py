@@ -1,23 +1,44 @@
-"""Minima of D[m, ·] among ends, and the hits that stand for chains of overlapping ones: in records
-and on circles, of which each is looked at as three turns in a row."""
+"""Minima among ends, and the hits that stand for chains of overlapping ones.
 
+With k = 3, the ends of a query that is read forward, where D[m, j] is the distance at position j:
+
+    position j      2  3  4  5  6  7  8  9 10 11 12 13 14 15
+    D[m, j]         3  3  3  2  1  0  1  2  3  4  3  2  2  3
+    ends            3  3  3  2  1  0  1  2  3     3  2  2  3       within k
+    plateaus       [3  3  3][2][1][0][1][2][3]   [3][2  2][3]      of one distance, side by side
+    minima                         0                    2          lower than what is beside them
+    their hits      [--------------]                               a locus: the smaller distance
+                                [-----------------------]          stands for the chain of both
+
+The last end of a plateau in reading direction stands for it.
+"""
+
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kmatch.arrays import Bools, Bytes, Ints, Longs, Table, Triple
+from kmatch.arrays import Bools, Bytes, Ints, Longs, Table, Triple, first_of_each, order_of
 from kmatch.jit.entries import entry
+from kmatch.search.ends import AnchoredEnds
 
 FOREVER = np.iinfo(np.int64).max
 # Of each query: the ends of its plateau and its D, whether there is one, and whether D was higher
 # before.
-PLATEAU = np.dtype([(name, np.int64) for name in ("first", "last", "height", "is_open", "fell")])
-_TURNS = np.arange(3)[:, None]  # of a circle: around the middle one is what lies around it
+PLATEAU = np.dtype(
+    [
+        ("first", np.int64),
+        ("last", np.int64),
+        ("height", np.int64),
+        ("is_open", np.int64),
+        ("fell", np.int64),
+    ]
+)
 
 PlateauArray = Annotated[NDArray[Any], PLATEAU]
 feed_plateaus = entry(
-    "kmatch.engine.trace:feed_plateaus",
+    "kmatch.engine.minima:feed_plateaus",
     tuple[Bytes, PlateauArray, int, Triple, int, Table],
 )
 
@@ -25,92 +46,148 @@ feed_plateaus = entry(
 class Plateaus:
     """The plateau of D[m, ·] that each query is on.
 
-    A plateau is a run of neighbouring ends of one distance. It is a minimum when D is higher, or
-    not within k, on both of its sides; its last end in reading direction stands for it, which is
-    the first in the text for a query that reads backward. An end whose distance is `apart` too
-    large is on a plateau before which, in reading direction, D is lower.
+    A plateau is a run of neighbouring ends of one distance. It is a minimum where D is higher, or
+    not within k, on both of its sides. Its last end in reading direction stands for it: the first
+    one in the text for a query that is read backward.
+
+    backward: uint8[Q], whether each query is; mark: what is added to the distance of an end on a
+    plateau before which, in reading direction, D is lower (see `kmatch.engine.codes.marked`).
     """
 
-    def __init__(self, backward: Bytes, apart: int = FOREVER) -> None:
-        self._backward, self._plateaus = backward, np.zeros(len(backward), PLATEAU)
-        self._apart = apart
+    def __init__(self, backward: Bytes, mark: int = FOREVER) -> None:
+        self._backward = backward
+        self._mark = mark
+        self._plateaus = np.zeros(len(backward), PLATEAU)
 
-    def feed(self, query: Longs, coordinate: Longs, distance: Longs, seen: int = FOREVER) -> Longs:
-        """Take ends, sorted by coordinate; give the minima now certain, in the same form and in any
-        order.
+    def feed(self, ends: AnchoredEnds, seen: int = FOREVER) -> AnchoredEnds:
+        """Take ends of each query in order; return minima that are certain then, in any order.
 
-        query, coordinate, distance: int64[n]; all ends before `seen` have come then.
+        seen: all ends before this coordinate have come then.
         """
-        found = np.empty((3, len(query) + len(self._backward)), np.int64)
-        search, ends = (self._backward, self._plateaus, self._apart), (query, coordinate, distance)
-        return found[:, : feed_plateaus(*search, ends, seen, found)]
+        most = len(ends) + len(self._backward)
+        room = np.empty((3, most), np.int64)
+        columns = ends.query, ends.coordinate, ends.distance
+        count = feed_plateaus(self._backward, self._plateaus, self._mark, columns, seen, room)
+        query, coordinate, distance = room[:, :count]
+        return AnchoredEnds(coordinate, query, distance)
 
     def undecided(self) -> Longs:
-        """Where the ends are of plateaus that may be minima of backward queries, coordinates."""
+        """Return the coordinates where minima of queries that are read backward may end."""
         plateaus = self._plateaus
-        may = plateaus["is_open"] & plateaus["fell"] & self._backward
-        first: Longs = plateaus["first"][may != 0]
+        may_be_minimum = plateaus["is_open"] & plateaus["fell"] & self._backward
+        first: Longs = plateaus["first"][may_be_minimum != 0]
         return first
 
 
-def chains(
-    query: Longs, turned: Bools, distance: Ints | Longs, place: Table
-) -> tuple[Longs, Table]:
-    """The hits that stand for chains of overlapping ones of a query, by number, and their
-    coordinates.
+@dataclass(frozen=True)
+class Places:
+    """The coordinates of n hits.
 
-    turned: bool[n], whether a hit is on the strand `-`; place: int64[5, n], where each hit starts
-    and ends, its anchored end, and where the chain that it stands for begins and ends. The smallest
-    distance stands for a chain, then the smallest start, end and anchor, in this order, on the
-    strand `-` the largest end, start and anchor. Beside PAMs of several lengths hits may have both
-    ends in common, never their anchors.
+    start, end: int64[n], of each hit; anchor: int64[n], of its anchored end; chain_start,
+    chain_end: int64[n], of the chain that it stands for, at first its own.
     """
-    rows = np.lexsort((place[3], query))
-    query, turned, distance, place = query[rows], turned[rows], distance[rows], place[:, rows]
-    start, end, anchor, first, reach = place
-    apart = query * (int(reach.max()) - int(first.min()) + 1)  # a line of its own for each query
-    begins = first[1:] + apart[1:] >= np.maximum.accumulate(reach + apart)[:-1]
-    at, chain = np.flatnonzero(np.append(True, begins)), np.append(0, np.cumsum(begins))
-    best = np.ones(len(rows), np.bool_)
-    pairs = (start, -end), (end, -start), (anchor, -anchor)
-    for key in (distance, *(np.where(turned, back, ahead) for ahead, back in pairs)):
-        key = np.where(best, key, np.int64(FOREVER))
-        best = key == np.minimum.reduceat(key, at)[chain]
-    place = place[:, best]
-    place[3:] = first[at], np.maximum.reduceat(reach, at)
-    return rows[best], place
+
+    start: Longs
+    end: Longs
+    anchor: Longs
+    chain_start: Longs
+    chain_end: Longs
+
+    def take(self, rows: Longs) -> "Places":
+        """Return the places of some hits, by number, int64[m]."""
+        return Places(
+            start=self.start[rows],
+            end=self.end[rows],
+            anchor=self.anchor[rows],
+            chain_start=self.chain_start[rows],
+            chain_end=self.chain_end[rows],
+        )
 
 
-def lowest_on_circles(group: Longs, place: Longs, distance: Longs, size: Longs) -> Bools:
-    """Which ends stand for minima, bool[n].
-
-    group, place: of each end, sorted, place being that on its circle of `size` letters in reading
-    direction. A plateau all round the circle ends with the record.
-    """
-    turns = place + size * _TURNS
-    thrice = np.tile(group, 3), turns.reshape(-1), np.tile(distance, 3)
-    query, at, _ = Plateaus(np.zeros(group[-1] + 1, np.uint8)).feed(*thrice)
-    across = 3 * int(size.max())
-    low = np.isin(across * group + turns[1], across * query + at)
-    return low | (place == size - 1) & ~np.isin(group, group[low])
+def places_of(start: Longs, end: Longs, anchor: Longs) -> Places:
+    """Return the Places of hits that stand for none but themselves."""
+    return Places(start, end, anchor, chain_start=start, chain_end=end)
 
 
-def loci_on_circles(group: Longs, arcs: Table, distance: Longs, size: Longs) -> Longs:
-    """The rows that stand for sets of overlapping hits of a group, as those of chains do.
+_NONE = np.zeros(0, np.int64)
+NO_PLACES = places_of(_NONE, _NONE, _NONE)
 
-    arcs: int64[3, n], where each hit begins on its circle of `size` letters, in reading direction,
-    its letters, and those before its anchor. A set begins where no arc goes on; all round the
-    circle it begins at the origin.
-    """
-    begin, length, before = arcs
-    start, end, anchor = (
-        (begin + more + size * _TURNS).reshape(-1) for more in (0, length, before)
+
+def joined_places(first: Places, second: Places) -> Places:
+    """Return the places of some hits, and behind them those of others."""
+    return Places(
+        start=np.concatenate([first.start, second.start]),
+        end=np.concatenate([first.end, second.end]),
+        anchor=np.concatenate([first.anchor, second.anchor]),
+        chain_start=np.concatenate([first.chain_start, second.chain_start]),
+        chain_end=np.concatenate([first.chain_end, second.chain_end]),
     )
-    place = np.stack([start, end, anchor, start, end])
-    forward = np.zeros(len(start), np.bool_)
-    rows, place = chains(np.tile(group, 3), forward, np.tile(distance, 3), place)
-    rows %= len(group)
-    own = place[3] // size[rows] == 1  # a set of the middle turn, of which no arc is left out
-    whole = rows[~np.isin(group[rows], group[rows[own]])]  # in pieces, as the first turn has begun
-    whole = whole[np.lexsort(np.stack([before, length, begin, distance, group])[:, whole])]
-    return np.append(rows[own], whole[np.diff(group[whole], prepend=-1) > 0])
+
+
+def loci_of(
+    query: Longs, is_minus: Bools, distance: Ints | Longs, places: Places
+) -> tuple[Longs, Places]:
+    """Return the hits that stand for chains of overlapping hits of one query, and their Places.
+
+    query, distance: of n > 0 hits, which may stand for chains already; is_minus: bool[n], which
+    are on the strand `-`. Returns (rows, places), int64[chains] and the Places of these.
+
+    The smallest distance stands for a chain. Of several hits it is the one with the smallest start,
+    then end, then anchor, on the strand `-` the one with the largest end, then start, then anchor.
+    Beside PAMs of several lengths hits may have both ends in common, never their anchors.
+
+        hits of query 0     [-- 2 --]         [- 1 -]
+                                 [--- 1 ---]
+        hits of query 1          [- 0 -]
+        chains              |-------------|   |-----|      and |-----| of query 1
+        loci                     [--- 1 ---]  [- 1 -]      and [- 0 -]
+    """
+    # Hits by query, then by where their chains so far begin.
+    order = order_of(query, places.chain_start)
+    places = places.take(order)
+
+    # Which chain each is in.
+    is_first = _begin_chains(query[order], places)
+    first_rows = np.flatnonzero(is_first)
+    chain = np.cumsum(is_first) - 1
+
+    # The hit of each chain that stands for it, and where the chain is.
+    chain_start = places.chain_start[first_rows]
+    chain_end = np.maximum.reduceat(places.chain_end, first_rows)
+    keys = _preference_keys(is_minus[order], places, chain_start[chain])
+    preferred = order_of(chain, distance[order], *keys)
+    rows = first_of_each(preferred, chain)
+    loci = replace(places.take(rows), chain_start=chain_start, chain_end=chain_end)
+    return order[rows], loci
+
+
+def _begin_chains(query: Longs, places: Places) -> Bools:
+    """Return which hits begin a chain, as no hit of the query so far goes on there, bool[n].
+
+    query: int64[n], never decreasing; places: of these hits, by where chains begin.
+    """
+    # Each query has a line of its own, so that no chain goes on with another query.
+    line_length = places.chain_end.max() - places.chain_start.min() + 1
+    line_start = query * line_length
+    start = line_start + places.chain_start
+    end_so_far = np.maximum.accumulate(line_start + places.chain_end)
+
+    begins = np.ones(len(query), np.bool_)
+    begins[1:] = start[1:] >= end_so_far[:-1]
+    return begins
+
+
+def _preference_keys(is_minus: Bools, places: Places, chain_start: Longs) -> list[Longs]:
+    """Return what is smallest in the hit that stands for a chain, of those with one distance.
+
+    chain_start: int64[n], of each hit's chain. Keys are counted from there on, and so small.
+    """
+    start = places.start - chain_start
+    end = places.end - chain_start
+    anchor = places.anchor - chain_start
+    forward_keys = start, end, anchor
+    turned_keys = -end, -start, -anchor
+    return [
+        np.where(is_minus, turned, forward)
+        for forward, turned in zip(forward_keys, turned_keys, strict=True)
+    ]

@@ -48,15 +48,19 @@ class Query(NamedTuple):
         return self.problem == "best" and self.each == "file"
 
     def take(self, numbers: "Longs | Ints", k: "int | str | Longs") -> "Query":
-        """The Query for some patterns, by number; k: of all, or of each pattern that there was."""
+        """Return the Query for some patterns, by number.
+
+        k: of all, or of each pattern that there was.
+        """
         k = k if isinstance(k, int | str) else k[numbers]
         return self._replace(patterns=self.patterns.take(numbers), k=k)
 
     @property
     def ends(self) -> tuple[int, int]:
         """How many letters must match at a pattern's beginning and at its end, as ints."""
-        five, three = self.exact_5p, self.exact_3p
-        return checked_count("exact_5p", five), checked_count("exact_3p", three)
+        first = checked_count("exact_5p", self.exact_5p)
+        last = checked_count("exact_3p", self.exact_3p)
+        return first, last
 
 
 class Run(NamedTuple):

@@ -37,56 +37,86 @@ class Regions:
         for name, group in groupby(ordered, key=lambda region: region.record):
             self._furthest[name] = max(group, key=lambda region: region.end)
         self.lengths: dict[str, int] = {}  # of the records of them that were read
-        self._last = 0  # the same of the last one
-        self._numbers = {name: number for number, name in enumerate(self._furthest)}
-        rows = [(self._numbers[name], start, end) for name, start, end, _ in ordered]
-        record, start, end = np.array(rows, np.int64).reshape(-1, 3).T
-        self._starts = record * RECORD + start
-        # How far the regions reach that do not begin later; those of a later record reach further.
-        self._reach = np.maximum.accumulate(record * RECORD + end)
+        self._last_length = 0  # of the last one of these
+        self._numbers: dict[str, int] = {}
+        for number, name in enumerate(self._furthest):
+            self._numbers[name] = number
+
+        # Where regions begin on one line of all records, and how far those so far go there.
+        #     regions          [-----------]   [-----]        of a later record  [---]
+        #                         [---]
+        #     furthest end     ............|...|.....|                           ....|
+        line_starts: list[int] = []
+        line_ends: list[int] = []
+        for region in ordered:
+            record_start = self._numbers[region.record] * RECORD
+            line_starts.append(record_start + region.start)
+            line_ends.append(record_start + region.end)
+        self._starts = np.array(line_starts, np.int64)
+        self._furthest_ends = np.maximum.accumulate(np.array(line_ends, np.int64))
 
     def __contains__(self, name: object) -> bool:
         return name in self._numbers
 
     def hold(self, names: list[str], which: Longs, start: Longs, end: Longs) -> Bools:
-        """Which rows are inside a region, bool[n]; names: of records, which: int64[n], of them."""
-        number = np.array([self._numbers.get(name, -1) for name in names], np.int64)[which]
-        first = number * RECORD + start
-        region = np.searchsorted(self._starts, first, side="right") - 1
-        held: Bools = (number >= 0) & (region >= 0) & (self._reach[region] >= first + end - start)
-        return held
+        """Return which rows are inside a region, bool[n].
+
+        names: of records; which: int64[n], which of these each row is in; start, end: int64[n].
+        """
+        numbers = np.array([self._numbers.get(name, -1) for name in names], np.int64)
+        number = numbers[which]
+        record_start = number * RECORD
+        line_start = record_start + start
+        line_end = record_start + end
+
+        # The last region that does not begin behind a row, or one before it, goes on to its end.
+        region = np.searchsorted(self._starts, line_start, side="right") - 1
+        is_covered: Bools = self._furthest_ends[region] >= line_end
+        return is_covered & (number >= 0) & (region >= 0)
 
     def inside(self, batch: SomeBatch) -> SomeBatch:
-        """The rows of a batch that are inside a region."""
-        kept = self.hold(*batch.record_names(), batch.start, batch.end)
-        return batch if kept.all() else batch.picked(np.flatnonzero(kept))
+        """Return the rows of a batch that are inside a region."""
+        names, which = batch.record_names()
+        is_inside = self.hold(names, which, batch.start, batch.end)
+        if is_inside.all():
+            return batch
+        return batch.picked(np.flatnonzero(is_inside))
 
     def narrowed(self, part: Stretch) -> Stretch:
-        """A Stretch without the letters of records that no region names; these stay as empty."""
-        named = self._named(part.names)
-        if named.all():
+        """Return a Stretch without the letters of records that no region names.
+
+        These records stay, and are empty.
+        """
+        is_named = self._are_named(part.names)
+        if is_named.all():
             return part
         letters = np.zeros(0, np.uint8)
-        if named.any():
-            letters = np.asarray(part.letters)[np.repeat(named, part.lengths)]
-        return part._replace(lengths=np.where(named, part.lengths, 0), letters=letters)
+        if is_named.any():
+            is_wanted = np.repeat(is_named, part.lengths)
+            letters = np.asarray(part.letters)[is_wanted]
+        lengths = np.where(is_named, part.lengths, 0)
+        return part._replace(lengths=lengths, letters=letters)
 
     def meet(self, names: RecordNames, lengths: Longs, goes_on: bool = False) -> Bools:
-        """Take records with so many letters, or more letters of the last one; returns which of them
-        regions name."""
-        named = self._named(names)
-        for number in np.flatnonzero(named).tolist():
-            self._last = int(lengths[number]) + goes_on * self._last
-            self.join({names[number]: self._last})
-        return named
+        """Take records with so many letters; return which of them regions name, bool[r].
 
-    def _named(self, names: RecordNames) -> Bools:
-        return np.fromiter(map(self._numbers.__contains__, names), np.bool_, len(names))
+        goes_on: whether these are more letters of the last record.
+        """
+        is_named = self._are_named(names)
+        for number in np.flatnonzero(is_named).tolist():
+            length = int(lengths[number])
+            self._last_length = self._last_length + length if goes_on else length
+            self.join({names[number]: self._last_length})
+        return is_named
+
+    def _are_named(self, names: RecordNames) -> Bools:
+        return np.array([name in self._numbers for name in names], np.bool_)
 
     def join(self, lengths: Mapping[str, int]) -> None:
         """Take the letters of records, or of what was searched of them."""
         for name, letters in lengths.items():
-            self.lengths[name] = max(letters, self.lengths.get(name, 0))
+            before = self.lengths.get(name, 0)
+            self.lengths[name] = max(letters, before)
 
     def check(self, label: str) -> None:
         """Compare the regions with the records that there were.
@@ -97,33 +127,42 @@ class Regions:
         for name, letters in self.lengths.items():
             region = self._furthest[name]
             if region.end > letters:
+                where = f"{region.where}the region ends at {region.end:,}"
                 raise InputError(
-                    f"{region.where}the region ends at {region.end:,}, and '{shown(name)}' of "
-                    f"{label} has {letters:,} letters; are the regions those of another genome?"
+                    f"{where}, and '{shown(name)}' of {label} has {letters:,} letters; "
+                    "are the regions those of another genome?"
                 )
+
         missing = [name for name in self._furthest if name not in self.lengths]
         if not self.lengths:
+            where = self._furthest[missing[0]].where
             raise InputError(
-                f"{self._furthest[missing[0]].where}{label} has no record {listed(missing)}; name "
+                f"{where}{label} has no record {listed(missing)}; name "
                 "records in the regions as the genome does"
             )
-        # Those of lines that begin so are comments where no record is named like them.
+
+        # Lines that begin so are comments where no record has their name.
         missing = [name for name in missing if not name.startswith(COMMENT)]
         if missing:
             warn(f"{label} has no record {listed(missing)}, which regions name")
 
 
 def load_regions(regions: "RegionsGiven | Regions | None") -> Regions | None:
-    """The Regions of what a user gives; None stays None. Raises InputError for what are none."""
+    """Return the Regions of what a user gives; None stays None.
+
+    Raises InputError for what are no regions.
+    """
     if regions is None or isinstance(regions, Regions):
         return regions
     if isinstance(regions, str | os.PathLike):
         return Regions(read_regions(regions))
-    found = []
+
+    found: list[Region] = []
     try:
         for number, (name, start, end) in enumerate(regions, 1):
             where = f"region {number}: "
-            start, end = checked_count("start", start), checked_count("end", end)
+            start = checked_count("start", start)
+            end = checked_count("end", end)
             if start > end or not isinstance(name, str):
                 raise InputError(f"{where}{(name, start, end)!r}; give (name, start, end)")
             found.append(Region(name, start, end, where))
@@ -137,7 +176,7 @@ def load_regions(regions: "RegionsGiven | Regions | None") -> Regions | None:
 
 
 def read_regions(path: StrPath) -> list[Region]:
-    """The Regions of a BED file, or of standard input (`-`), of which three columns are read.
+    """Return the Regions of a BED file, or of standard input (`-`); three columns are read.
 
     A line that begins with `#` and has two positions behind its first tab is one too: a genome may
     have a record of that name. Where it has none, the line is a comment (see `Regions`).
@@ -154,23 +193,32 @@ def read_regions(path: StrPath) -> list[Region]:
 
 
 def _regions(lines: list[str], label: str) -> Iterator[Region]:
+    """Yield the Region of each line that is no comment."""
     for number, line in enumerate(lines, 1):
-        name, *cells = line.split("\t") if "\t" in line else line.split() or [""]
-        sound = len(cells) > 1 and all(map(_is_position, cells[:2]))
-        if is_comment(line) and not (line.startswith(COMMENT) and "\t" in line and sound):
+        separator = "\t" if "\t" in line else None
+        cells = line.split(separator)
+        has_positions = len(cells) > 2 and _is_position(cells[1]) and _is_position(cells[2])
+
+        # A record may have a name that begins as comments do.
+        may_be_region = line.startswith(COMMENT) and separator and has_positions
+        if is_comment(line) and not may_be_region:
             continue
+
         where = f"{label}: line {number}: "
-        if not sound:
+        if not has_positions:
             raise InputError(
                 f"{where}no region: write a record's name, a tab, start, counted from 0, a tab and "
                 "end; a line that is no region starts with '#'"
             )
-        start, end = map(int, cells[:2])
+        start = int(cells[1])
+        end = int(cells[2])
         if start > end:
             raise InputError(f"{where}the region begins at {start} and ends before, at {end}")
-        yield Region(name, start, end, where)
+        yield Region(cells[0], start, end, where)
 
 
 def _is_position(cell: str) -> bool:
+    """Return whether a cell is a position that a record may have."""
     digits = cell.strip()
-    return digits.isdecimal() and len(digits) < 20 and int(digits) <= MOST
+    is_short_number = digits.isdecimal() and len(digits) < 20
+    return is_short_number and int(digits) <= MOST

@@ -2,55 +2,77 @@
 difference."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kmatch.arguments import PAM_SIDES, check_choice, checked_count
-from kmatch.arrays import Longs
+from kmatch.arrays import Bytes, Longs
 from kmatch.engine.queries import DifferenceQuery, difference_query
-from kmatch.engine.types import Constraints, kind_states, unit_states
+from kmatch.engine.types import Constraints, Pams, kind_states, unit_states
 from kmatch.errors import InputError, shown, warn
 from kmatch.search.panel import Panel, panel_reading
 from kmatch.search.query import Query
 from kmatch.sequences.alphabet import IUPAC, complement, encode, letter_masks
 from kmatch.sequences.patterns import PatternSet
 
-if TYPE_CHECKING:
-    from kmatch.results.scores import Scorer
-
 LONGEST = 64  # letters of a PAM
 EXAMPLE = "give its letters, such as NGG"
 
 
 class Pam:
-    """The letters beside each pattern, as `masks`, uint8[p]; leads: whether they stand before it.
+    """A PAM.
+
+    sequence: its letters, IUPAC; masks: uint8[p], the same; leads: whether they stand before the
+    pattern.
 
     Raises InputError for a letter outside IUPAC.
     """
 
     def __init__(self, sequence: str, leads: bool) -> None:
-        self.sequence, self.leads = sequence, leads
+        self.sequence = sequence
+        self.leads = leads
         self.masks = encode(sequence, "PAM")
 
     def __len__(self) -> int:
         return len(self.masks)
 
+    @property
+    def outwards(self) -> Bytes:
+        """The masks from the pattern on, uint8[p]."""
+        return self.masks[::-1] if self.leads else self.masks
+
     def join(self, patterns: PatternSet) -> PatternSet:
-        """The PatternSet that hits span."""
-        before, behind = (self.sequence, "") if self.leads else ("", self.sequence)
-        sequences = [f"{before}{sequence}{behind}" for sequence in patterns.sequences]
+        """Return the PatternSet that hits span."""
+        sequences: list[str] = []
+        for sequence in patterns.sequences:
+            joined = f"{self.sequence}{sequence}" if self.leads else f"{sequence}{self.sequence}"
+            sequences.append(joined)
         return PatternSet(patterns.names, sequences)
+
+    def begins_or_ends(self, sequence: str) -> bool:
+        """Return whether a pattern has more letters than the PAM, and the PAM on its side."""
+        count = len(self)
+        if len(sequence) <= count:
+            return False
+        letters = sequence[:count] if self.leads else sequence[-count:]
+        outside = letter_masks([letters]) & ~self.masks
+        return not outside.any()
 
 
 def load_pams(given: str | Sequence[str] | None, side: str) -> list[Pam]:
-    """The PAMs that a user gives, each once: `NGG`, `NGG,NAG`, or a list of these; none for None.
+    """Return the PAMs that a user gives, each once.
 
-    Raises InputError for what is no PAM, and for another side than `3p` and `5p`.
+    given: `NGG`, `NGG,NAG`, or a list of these; None for no PAM; side: `3p` or `5p`.
+
+    Raises InputError for what is no PAM, and for another side.
     """
     check_choice("side of the PAM", side, PAM_SIDES)
+    if given is None:
+        return []
+
     pams: dict[bytes, Pam] = {}
-    for part in [] if given is None else dict.fromkeys(_parts(given)):
+    for part in dict.fromkeys(_parts(given)):
         if not part:
             raise InputError(f"the PAM is empty; {EXAMPLE}")
         if len(part) > LONGEST:
@@ -64,6 +86,7 @@ def load_pams(given: str | Sequence[str] | None, side: str) -> list[Pam]:
 
 
 def _parts(given: Any) -> list[str]:
+    """Return the letters of each PAM that a user gives. Raises InputError for what is no text."""
     try:
         texts = [given] if isinstance(given, str) else list(given)
         return [part.strip() for text in texts for part in text.split(",")]
@@ -71,11 +94,17 @@ def _parts(given: Any) -> list[str]:
         raise InputError(f"the PAM is {given!r}; {EXAMPLE}") from None
 
 
-def united(pams: Sequence[Pam]) -> Pam:
-    """A PAM that matches wherever one of several PAMs of one length does, and elsewhere too."""
+def joint_pam(pams: Sequence[Pam]) -> Pam:
+    """Return a PAM that matches wherever one of several PAMs does, and elsewhere too.
+
+    pams: of one length, on one side.
+
+        joint_pam([AAG, CAT])  ->  MAK
+    """
     letters = {mask: letter for letter, mask in IUPAC.items() if letter != "U"}
     masks = np.bitwise_or.reduce([pam.masks for pam in pams])
-    return Pam("".join(letters[mask] for mask in masks.tolist()), pams[0].leads)
+    sequence = "".join(letters[mask] for mask in masks.tolist())
+    return Pam(sequence, pams[0].leads)
 
 
 def check_pam(patterns: PatternSet, given: str | Sequence[str] | None, side: str) -> None:
@@ -84,8 +113,12 @@ def check_pam(patterns: PatternSet, given: str | Sequence[str] | None, side: str
     Raises InputError where two or more all do; a single one, which may by chance, is a warning.
     """
     pams = [pam for pam in load_pams(given, side) if not (pam.masks == 15).all()]
-    if not pams or not all(any(_holds(each, pam) for pam in pams) for each in patterns.sequences):
+    if not pams:
         return
+    for sequence in patterns.sequences:
+        if not any(pam.begins_or_ends(sequence) for pam in pams):
+            return
+
     where, ends = ("begin", "begins") if pams[0].leads else ("end", "ends")
     named = " or ".join(pam.sequence for pam in pams)
     what = f"the PAM {named}" if len(pams) == 1 else f"a PAM, {named}"
@@ -98,11 +131,6 @@ def check_pam(patterns: PatternSet, given: str | Sequence[str] | None, side: str
     warn(f"pattern '{name}' {ends} with {what}; only where it stands there twice is a hit")
 
 
-def _holds(sequence: str, pam: Pam) -> bool:
-    letters = sequence[: len(pam)] if pam.leads else sequence[-len(pam) :]
-    return len(sequence) > len(pam) and not (letter_masks([letters]) & ~pam.masks).any()
-
-
 class Bounds(NamedTuple):
     """The most of each kind of difference, None where only k bounds it."""
 
@@ -112,8 +140,11 @@ class Bounds(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """pams: one of them stands beside each hit, all on one side; or none; ends: letters that match
-    at a pattern's beginning and at its end; bounds: Bounds."""
+    """What holds for hits besides k.
+
+    pams: one of them stands beside each hit, all on one side; or none; ends: letters that match at
+    a pattern's beginning and at its end; bounds: Bounds.
+    """
 
     pams: tuple[Pam, ...] = ()
     ends: tuple[int, int] = (0, 0)
@@ -136,71 +167,108 @@ class Rules(NamedTuple):
 
     @property
     def bind_alignments(self) -> bool:
-        """Whether an alignment within k may break them."""
+        """Whether an alignment within k may break the rules."""
         return any(self.ends) or self.bounds != Bounds()
 
 
 def rules_of(query: Query) -> Rules:
-    """The Rules that a Query makes for its alignments."""
+    """Return the Rules that a Query makes for its alignments."""
     bounds = Bounds(query.max_mismatches, query.max_insertions, query.max_deletions)
     if query.problem in ("hamming", "multi"):
         bounds = Bounds(None, 0, 0)
     return Rules(tuple(load_pams(query.pam, query.pam_side)), query.ends, bounds)
 
 
-def is_cas9(pam: Pam) -> bool:
-    """Whether scores of sites are defined beside a PAM."""
-    return not pam.leads and len(pam) == 3 and pam.masks[0] == IUPAC["N"]
-
-
-def make_scorer(query: Query) -> "Scorer":
-    """The Scorer of the hits of a search. Raises InputError where its PAM is not Cas9's."""
-    from kmatch.results.scores import Scorer
-
-    rules = rules_of(query)
-    if not (rules.pams and all(map(is_cas9, rules.pams))):
-        raise InputError(
-            "scores are for Cas9: give a PAM of three letters that begins with N and stands behind "
-            "the pattern, such as NGG"
-        )
-    return Scorer(query.patterns.sequences, rules.bounds)
-
-
 def checked_rules(query: Query, k: int) -> tuple[Rules, int]:
-    """The same, and k, or what the bounds for all kinds allow together, where that is less.
+    """Return the Rules of a Query and k, or the sum of all three bounds where that is less.
 
     Raises InputError for a bound that is no number, or more than k.
     """
     rules = rules_of(query)
-    given = {kind: bound for kind, bound in rules.bounds._asdict().items() if bound is not None}
-    for kind, bound in given.items():
+    given: dict[str, int] = {}
+    for kind, bound in rules.bounds._asdict().items():
+        if bound is None:
+            continue
         if checked_count(f"max_{kind}", bound) > k:
             raise InputError(
                 f"{bound} {kind} are more than the k = {k} differences allowed altogether; "
                 f"raise k, or leave the limit on {kind} out"
             )
-    bounds = rules.bounds._replace(**{kind: int(bound) for kind, bound in given.items()})
-    rules = rules._replace(bounds=bounds)
-    return rules, min(k, sum(given.values())) if len(given) == len(rules.bounds) else k
+        given[kind] = int(bound)
+
+    rules = rules._replace(bounds=rules.bounds._replace(**given))
+    if len(given) == len(rules.bounds):
+        k = min(k, sum(given.values()))
+    return rules, k
 
 
-def difference_search(
-    panel: Panel, rules: Rules, limits: Longs
-) -> tuple[DifferenceQuery, Constraints]:
-    """What is searched for differences: the queries of a Panel, each within its limit, int64[Q],
-    and what rules ask of them."""
+class Sought(NamedTuple):
+    """What a search for differences looks for, the same in every genome.
+
+    panel: the pattern and the strand of each query; rules: what holds for hits besides k; query:
+    the letters of the queries, and the limit of each; constraints: the rules as kernels take them.
+    """
+
+    panel: Panel
+    rules: Rules
+    query: DifferenceQuery
+    constraints: Constraints
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether rules decide which of the ends within k are those of hits."""
+        return bool(self.rules.pams) or self.rules.bind_alignments
+
+    @property
+    def longest(self) -> int:
+        """Letters of the longest pattern and of its PAM."""
+        return int(self.panel.lengths.max()) + self.rules.reach
+
+    @property
+    def longest_hit(self) -> int:
+        """Letters of a hit, at the most."""
+        return self.longest + self.query.k
+
+
+def sought_of(panel: Panel, rules: Rules, limits: Longs) -> Sought:
+    """Return what a search for differences looks for.
+
+    panel: of all patterns on each strand; limits: int64[Q], the k of each query.
+    """
     query = difference_query(panel_reading(panel, rules.leads), limits)
-    k = query.k
-    sizes = np.array([len(pam) for pam in rules.pams], np.int64)
-    letters = np.zeros((2, len(sizes), rules.reach), np.uint8)
-    for number, pam in enumerate(rules.pams):
-        outwards = pam.masks[::-1] if rules.leads else pam.masks
-        letters[0, number, : len(pam)] = outwards
-        letters[1, number, : len(pam)] = complement(outwards)
+
+    # Letters that match at the end that is read last, and at the other one.
     near, far = rules.ends if rules.leads else rules.ends[::-1]
-    mismatches, insertions, deletions = (k if most is None else most for most in rules.bounds)
-    bounded = rules.bounds != Bounds()
-    states = kind_states(k, insertions, deletions) if bounded else unit_states(k)
-    mismatches = min(mismatches, k)
-    given = near, far, states, mismatches, panel.minus, rules.leads
-    return query, Constraints(letters, sizes, *given)
+
+    # What only k bounds has no bound of its own.
+    bounds = [query.k if bound is None else bound for bound in rules.bounds]
+    mismatches, insertions, deletions = bounds
+    is_bounded = rules.bounds != Bounds()
+    states = kind_states(query.k, insertions, deletions) if is_bounded else unit_states(query.k)
+
+    constraints = Constraints(
+        pams=_pam_letters(rules),
+        sizes=np.array([len(pam) for pam in rules.pams], np.int64),
+        near=near,
+        far=far,
+        states=states,
+        mismatches=min(mismatches, query.k),
+        minus=panel.minus,
+        leads=rules.leads,
+    )
+    return Sought(panel, rules, query, constraints)
+
+
+def _pam_letters(rules: Rules) -> Pams:
+    """Return the letters of each PAM from the pattern on, uint8[2, PAMs, reach].
+
+    The first index is the strand, as on which the letters stand in the genome's forward one.
+
+        PAM NGG behind a pattern      strand +   pattern N G G
+                                      strand -         C C N nrettap
+    """
+    letters = np.zeros((2, len(rules.pams), rules.reach), np.uint8)
+    for number, pam in enumerate(rules.pams):
+        letters[0, number, : len(pam)] = pam.outwards
+        letters[1, number, : len(pam)] = complement(pam.outwards)
+    return letters

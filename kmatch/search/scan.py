@@ -80,12 +80,18 @@ class Scanner:
 
 
 def code_batches(codes: Longs, threads: int = 1, most: int = SHARED) -> Iterator[Longs]:
-    """Sorted codes, int64[n], in stretches of `most` that so many threads take apart."""
+    """Yield sorted codes, int64[n], in stretches of `most` that so many threads take apart."""
     batch = min(SHARED if threads > 2 else BATCH, most)
     for first in range(0, len(codes), batch):
         yield codes[first : first + batch]
 
 
 def rows_at_once(lengths: Longs, aligned: bool) -> int:
-    """How many hits of patterns with such lengths come together, which bounds their letters."""
-    return max(LETTERS // int(lengths.max()), 1) if aligned else SHARED
+    """Return how many hits come together, which bounds the letters of alignments.
+
+    lengths: of the patterns; aligned: whether hits come with their alignments.
+    """
+    if not aligned:
+        return SHARED
+    longest = int(lengths.max())
+    return max(LETTERS // longest, 1)

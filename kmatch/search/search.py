@@ -18,32 +18,38 @@ from kmatch.sequences.records import RecordNames, Stretch, in_turn
 
 
 class Progress:
-    """How far a search is: `read` of `size` bytes of its genome, size being None where that is
-    unknown, or of several genomes; `records` that it has met with `letters`, the longest having
-    `longest`. tell(read, size), if there is one, hears of both.
+    """How far a search is.
+
+    read, size: bytes of its genome, those so far and all, or of several genomes their numbers; None
+    where that is unknown; records, letters, longest: of the records that it has met, how many there
+    are, how many letters they have, and the longest one; tell(read, size): is called, if there is
+    one, with these two.
     """
 
     def __init__(self, genomes: Genomes | None = None) -> None:
         self.read: int | None = 0
         self.size: int | None = None
         self.tell: Tell | None = None
-        self.records = self.letters = self.longest = 0
+        self.records = 0
+        self.letters = 0
+        self.longest = 0
         self._genomes = len(genomes) if genomes and genomes.named else 0  # where there are several
-        self._last = 0  # letters of the last record so far
+        self._last_length = 0  # of the last record so far
 
     def go_to(self, number: int) -> None:
         """Go on to a genome, by number."""
         if self._genomes:
-            self.reach(number, self._genomes)
+            self.come_to(number, self._genomes)
 
     def hear(self, read: int | None, size: int | None) -> None:
         """Take the bytes read of the genome at hand, and its size."""
         if not self._genomes:
-            self.reach(read, size)
+            self.come_to(read, size)
 
-    def reach(self, read: int | None, size: int | None) -> None:
+    def come_to(self, read: int | None, size: int | None) -> None:
         """Take what is done, and of how much."""
-        self.read, self.size = read, size
+        self.read = read
+        self.size = size
         if self.tell:
             self.tell(read, size)
 
@@ -54,11 +60,18 @@ class Progress:
         self.longest = max(self.longest, other.longest)
 
     def add(self, lengths: Longs, goes_on: bool = False) -> None:
-        """Take the letters of records, int64[r], or more letters of the last one."""
-        self._last = int(lengths[-1:].sum()) + goes_on * self._last
-        self.records += len(lengths) - goes_on
+        """Take the letters of records, int64[r].
+
+        goes_on: whether these are more letters of the last record.
+        """
+        length = int(lengths[-1]) if len(lengths) else 0
+        if goes_on:
+            self._last_length += length
+        else:
+            self._last_length = length
+            self.records += len(lengths)
         self.letters += int(lengths.sum())
-        self.longest = max(self.longest, self._last, int(lengths.max(initial=0)))
+        self.longest = max(self.longest, self._last_length, int(lengths.max(initial=0)))
 
 
 class Search(Generic[SomeBatch]):
@@ -73,7 +86,9 @@ class Search(Generic[SomeBatch]):
     narrows = True  # whether records without regions need no search
 
     def __init__(self, genomes: Genomes, run: Run = RUN, regions: Regions | None = None) -> None:
-        self.genomes, self.run, self.regions = genomes, run, regions
+        self.genomes = genomes
+        self.run = run
+        self.regions = regions
         self.engine: Any = None
         self.progress = Progress(genomes)
 
@@ -92,17 +107,20 @@ class Search(Generic[SomeBatch]):
             self.progress.go_to(number)
             for batch in filter(len, self._find(genomes.genome(number))):
                 if genomes.named:
-                    batch = replace(batch, origin=batch.origin._replace(number=number, name=name))
+                    origin = batch.origin._replace(number=number, name=name)
+                    batch = replace(batch, origin=origin)
                 yield batch
         self.progress.go_to(len(genomes))
 
     def _find(self, genome: Genome) -> Iterable[SomeBatch]:
-        """The batches of one genome, some perhaps without rows."""
+        """Return the batches of one genome, some perhaps without rows."""
         raise NotImplementedError
 
     def parts(self, genome: Genome) -> Iterator[Stretch]:
-        """The Stretches of a genome, of whose records the search takes note, without letters that
-        need no search."""
+        """Yield the Stretches of a genome without letters that need no search.
+
+        The search takes note of their records.
+        """
         ahead = self.engine.workers.ahead if self.engine else in_turn
         for part in genome.parts(self.progress.hear, ahead):
             self.note(part.names, part.lengths, part.goes_on)
@@ -121,31 +139,43 @@ class Search(Generic[SomeBatch]):
     def chunks(
         self, chunking: Chunking, genome: Genome, circles: Circles | None = None
     ) -> Iterable[PackedChunk]:
-        """The PackedChunks of a genome; Circles lay out records that are circular."""
+        """Return the PackedChunks of a genome; Circles lay out records that are circular."""
         if circles is not None:
             return chunking.fresh(circles.parts(self.parts(genome)))
+
         packed = chunking.packed(genome, self.progress.hear, self.narrow)
         if packed is not None:
-            self.note(*genome.sizes)
+            names, lengths = genome.sizes
+            self.note(names, lengths)
             return packed
+
         return chunking.chunks(genome, self.parts(genome), keep=self.narrow is None)
 
     def note(self, names: RecordNames, lengths: Longs, goes_on: bool = False) -> None:
-        """Take note of records with so many letters, or of more letters of the last one."""
+        """Take note of records with so many letters.
+
+        goes_on: whether these are more letters of the last record.
+        """
         if self.regions:
-            named = self.regions.meet(names, lengths, goes_on)
-            lengths = np.where(named, lengths, 0) if self.narrows else lengths
+            is_named = self.regions.meet(names, lengths, goes_on)
+            if self.narrows:
+                lengths = np.where(is_named, lengths, 0)
         self.progress.add(lengths, goes_on)
 
 
 def by_record(batches: Iterable[HitBatch]) -> Iterator[HitBatch]:
-    """The hits in HitBatches that hold all of their records."""
+    """Yield the hits in HitBatches that hold all of their records.
+
+    batches     |0 0 0 1|1 1 2|2 2|
+    records     |0 0 0|1 1 1|2 2 2|
+    """
     waiting: list[HitBatch] = []  # hits of one record
     for batch in filter(len, batches):
-        last = int(np.searchsorted(batch.record, batch.record[-1]))  # of whose hits more may come
-        if last or (waiting and waiting[0].record[0] != batch.record[0]):
-            yield joined([*waiting, batch.picked(slice(last))])
+        last_start = int(np.searchsorted(batch.record, batch.record[-1]))  # more may come of it
+        is_other = bool(waiting) and waiting[0].record[0] != batch.record[0]
+        if last_start or is_other:
+            yield joined([*waiting, batch.picked(slice(last_start))])
             waiting = []
-        waiting.append(batch.picked(slice(last, None)))
+        waiting.append(batch.picked(slice(last_start, None)))
     if waiting:
         yield joined(waiting)

@@ -1,9 +1,9 @@
 """k mismatches: windows of chunks that are near to a pattern, anywhere or beside a PAM."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,15 +19,17 @@ from kmatch.jit.entries import entry
 from kmatch.results.batches import HitBatch, hit_batch, sizes_of
 from kmatch.search.algorithms import choose_algorithm
 from kmatch.search.chunks import NO_LETTERS, Chunking, PackedChunk, plan_chunks
-from kmatch.search.edit import keep_ends
-from kmatch.search.panel import Panel, build_panel, checked_distances, each_strand, panel_letters
+from kmatch.search.panel import build_panel, checked_distances, each_strand, panel_letters
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
-from kmatch.search.rules import difference_search, rules_of, united
+from kmatch.search.rules import Rules, joint_pam, rules_of, sought_of
 from kmatch.search.scan import Scanner, code_batches, rows_at_once
 from kmatch.search.search import Search
+from kmatch.search.tracing import distances_within_rules
 from kmatch.search.trial import Scans
+from kmatch.search.turns import on_circles
 from kmatch.sequences.circles import Circles
+from kmatch.sequences.patterns import PatternSet
 
 read_windows = entry(
     "kmatch.engine.letters:read_windows",
@@ -35,117 +37,235 @@ read_windows = entry(
 )
 
 
+class QueryGroup(NamedTuple):
+    """The queries of a panel that are searched within the same k.
+
+    queries: int64[n], their numbers in the panel; k: of all; letters: theirs, as kernels take them.
+    """
+
+    queries: Longs
+    k: int
+    letters: QueryArrays
+
+
+@dataclass(frozen=True)
+class Windows:
+    """n windows of a chunk that are within k, sorted by position, then by query.
+
+    position: int64[n], of the first letter in the chunk; query: int64[n], in the panel; distance:
+    int64[n]; span: int64[n], the record, counted from the first one of the chunk.
+    """
+
+    position: Longs
+    query: Longs
+    distance: Longs
+    span: Longs
+
+    def take(self, rows: Longs) -> "Windows":
+        """Return some of the windows, by number, int64[m]."""
+        return Windows(
+            position=self.position[rows],
+            query=self.query[rows],
+            distance=self.distance[rows],
+            span=self.span[rows],
+        )
+
+
 class WindowSearch(Search[HitBatch]):
     """The search of a Query `hamming`, or `multi`, whose patterns and whose PAMs have one length
-    each."""
+    each.
+
+    A window spans a pattern and its PAM, which has to match like letters of the pattern. Of several
+    PAMs the letters of all together are scanned for, and windows that have none are left out.
+    """
 
     def __init__(
         self, query: Query, genomes: Genomes, run: Run = RUN, regions: Regions | None = None
     ) -> None:
         super().__init__(genomes, run, regions)
-        patterns, distances, rules = query.patterns, checked_distances(query), rules_of(query)
+        patterns = query.patterns
+        distances = checked_distances(query)
+        rules = rules_of(query)
         work = work_of(genomes.expected_letters, patterns.lengths, query.strand)
-        self.engine = engine = choose_algorithm(query.problem, patterns, run, work)
-        each, k = each_strand(patterns, query.strand), int(distances.max())
-        self._search = difference_search(each, rules, distances[each.pattern])
+        self.engine = choose_algorithm(query.problem, patterns, run, work)
+
+        # What look-ups look for: patterns without their PAM.
+        panel = each_strand(patterns, query.strand)
+        self._sought = sought_of(panel, rules, distances[panel.pattern])
         letters = self.expected_letters
-        self._scans = Scans(engine, self._scan, self._search, run.way, letters, gapless=True)
-        self._ends, self._several = query.ends, len(rules.pams) > 1
-        if rules.pams:
-            pam = united(rules.pams)  # which is scanned for
-            patterns, (five, three) = pam.join(patterns), query.ends
-            self._ends = (five + len(pam), three) if pam.leads else (five, three + len(pam))
-        self._panel = panel = build_panel(patterns, query.strand)
-        self._limits, self._coding = distances[panel.pattern], Coding(len(panel.lengths), k)
-        self._scanner, self._longest = Scanner(engine), int(panel.lengths.max())
-        plan = plan_chunks(self._longest, k, engine.layout)
-        self._chunking = Chunking(plan, engine, engine.layout.words)
+        self._scans = Scans(self.engine, self._sought, run.way, letters, gapless=True)
+
+        # What scans look for: windows, and how many letters have to match at either end.
+        windows, self._ends = _with_pam(query, rules)
+        self._panel = build_panel(windows, query.strand)
+        self._limits = distances[self._panel.pattern]
+        self._coding = Coding(len(self._limits), self._sought.query.k)
+
+        # How chunks are cut and scanned.
+        layout = self.engine.layout
+        plan = plan_chunks(self._sought.longest, self._sought.query.k, layout)
+        self._chunking = Chunking(plan, self.engine, layout.words)
+        self._scanner = Scanner(self.engine)
 
     @cached_property
-    def _queries(self) -> list[tuple[Longs, int, QueryArrays]]:
-        """The queries within each k: their ranks, k and letters."""
-        found, panel = [], self._panel
+    def _groups(self) -> list[QueryGroup]:
+        """The queries within each k."""
+        groups: list[QueryGroup] = []
         for k in distinct(self._limits).tolist():
-            ranks = np.flatnonzero(self._limits == k)
-            own = panel.pattern[ranks], panel.minus[ranks], panel.lengths[ranks]
-            found.append((ranks, k, panel_letters(Panel(panel.patterns, *own), k, self._ends)))
-        return found
+            queries = np.flatnonzero(self._limits == k)
+            letters = panel_letters(self._panel.take(queries), k, self._ends)
+            groups.append(QueryGroup(queries, k, letters))
+        return groups
 
-    def _scan(self, chunk: PackedChunk, engine: Any, capacity: int) -> Scan:
-        scans: list[Scan] = [
-            engine.start_scan(chunk.plain, letters, k, capacity) for _, k, letters in self._queries
-        ]
+    def _start_scan(self, chunk: PackedChunk, engine: Any, capacity: int) -> Scan:
+        """Start the scan of a chunk, of several for queries within several k."""
+        scans: list[Scan] = []
+        for group in self._groups:
+            scans.append(engine.start_scan(chunk.plain, group.letters, group.k, capacity))
         if len(scans) == 1:
             return scans[0]
+        return UnderWay(lambda: self._found(scans), lambda: [scan.stop() for scan in scans])
 
-        def found() -> Found:
-            parts, codes = [scan.found() for scan in scans], []
-            for (ranks, k, _), part in zip(self._queries, parts, strict=True):
-                position, query, distance = Coding(len(ranks), k).decode(part.codes)
-                codes.append(self._coding.encode(position, ranks[query], distance))
-            lost, share = sum(part.lost for part in parts), min(part.share for part in parts)
-            return found_in(np.concatenate(codes), lost, share)
-
-        return UnderWay(found, lambda: [scan.stop() for scan in scans])
+    def _found(self, scans: list[Scan]) -> Found:
+        """Return what scans of all groups found, as one scan would have."""
+        found = [scan.found() for scan in scans]
+        codes: list[Longs] = []
+        for group, part in zip(self._groups, found, strict=True):
+            coding = Coding(len(group.queries), group.k)
+            position, query, distance = coding.decode(part.codes)
+            codes.append(self._coding.encode(position, group.queries[query], distance))
+        lost = sum(part.lost for part in found)
+        share = min(part.share for part in found)
+        return found_in(np.concatenate(codes), lost, share)
 
     def _find(self, genome: Genome) -> Iterable[HitBatch]:
-        circular = self.genomes.circular
-        circles = None if circular is None else Circles(circular, self._longest - 1)
-        batches = self._in_chunks(self.chunks(self._chunking, genome, circles))
-        return _windows_once(batches, circles) if circles else batches
+        return self.hits_in(genome, aligned=self.run.aligned)
 
-    def _in_chunks(self, chunks: Iterable[PackedChunk]) -> Iterator[HitBatch]:
+    def hits_in(
+        self, genome: Genome, report: str = "ends", aligned: bool = False, united: bool = False
+    ) -> Iterable[HitBatch]:
+        """Return the HitBatches of one genome, some without rows.
+
+        report: means nothing here, as windows are all reported; aligned: whether hits come with
+        their alignments; united: whether the genome may have letters for sets of bases (see SET).
+        """
+        chunking = self._chunking._replace(united=united)
+        circular = self.genomes.circular
+        if circular is None:
+            return self._in_chunks(self.chunks(chunking, genome), aligned)
+
+        circles = Circles(circular, self._sought.longest - 1)
+        batches = self._in_chunks(self.chunks(chunking, genome, circles), aligned)
+        return _windows_once(batches, circles)
+
+    def _in_chunks(self, chunks: Iterable[PackedChunk], aligned: bool) -> Iterator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks, some without rows."""
-        most = rows_at_once(self._panel.lengths, self.run.aligned)
-        for chunk, codes in self._scanner.scan(chunks, self._scans.start):
-            for part in code_batches(codes, self.engine.threads, most):
-                yield self._hits(part, chunk)
+        most = rows_at_once(self._panel.lengths, aligned)
+        start = self._scans.starting(self._start_scan)
+        for chunk, codes in self._scanner.scan(chunks, start):
+            for batch in code_batches(codes, self.engine.threads, most):
+                windows = self._windows(batch, chunk)
+                yield self._hits(windows, chunk, aligned)
             chunk.letters = NO_LETTERS
 
-    def _hits(self, codes: Longs, chunk: PackedChunk) -> HitBatch:
-        """The hits that a PackedChunk's sorted codes are."""
-        panel = self._panel
-        position, rank, distance = self._coding.decode(codes)
-        record, kept = chunk.records(position, panel.lengths[rank])
-        kept &= position < chunk.length  # others are of the next chunk
-        if self._several:
-            kept[kept] = self._beside(chunk, position[kept], rank[kept], distance[kept])
-        if not kept.all():
-            columns = (column[kept] for column in (position, rank, distance, record))
-            position, rank, distance, record = columns
-        pattern, minus = panel.pattern[rank], panel.minus[rank]
-        start = position - chunk.spans.begins[record]
-        end = start + panel.lengths[rank]
-        found = None
-        if self.run.aligned and len(start):
-            bounds, patterns = bounds_of(end - start), panel.patterns
-            ops, text = np.empty((2, bounds[-1]), np.uint8)
-            found = Columns(Texts(bounds, ops), Texts(bounds, text))
-            compared = patterns.masks, patterns.begins[pattern], ops
-            windows = chunk.view(), position, minus, bounds, compared, text
-            self.engine.workers.run(read_windows, slabs(len(start)), *windows)
-        kinds = pattern, distance.astype(np.int32), minus
-        return hit_batch(chunk.spans, (record, start, end), kinds, found)
+    def _windows(self, codes: Longs, chunk: PackedChunk) -> Windows:
+        """Return the windows that a chunk's sorted codes are, in records and beside a PAM."""
+        position, query, distance = self._coding.decode(codes)
+        span, is_in_record = chunk.records(position, self._panel.lengths[query])
+        windows = Windows(position, query, distance, span)
 
-    def _beside(self, chunk: PackedChunk, position: Longs, rank: Longs, distance: Longs) -> Bools:
-        """Which windows that start at some positions of a PackedChunk have a PAM beside them.
+        # Others are of the next chunk.
+        is_kept = is_in_record & (position < chunk.length)
+        if not is_kept.all():
+            windows = windows.take(np.flatnonzero(is_kept))
+        if len(self._sought.rules.pams) > 1:
+            windows = windows.take(np.flatnonzero(self._have_pam(windows, chunk)))
+        return windows
 
-        distance: of each, int64[n], overwritten.
+    def _have_pam(self, windows: Windows, chunk: PackedChunk) -> Bools:
+        """Return which windows have one of several PAMs, bool[n].
+
+        window    [A A C G T A|N G G]   read forward, a PAM of `reach` letters behind
+        limit      ^         ^          and the anchor, the last letter of the pattern
         """
-        query, constraints = self._search
-        reach, last = constraints.pams.shape[2], position + self._longest - 1
-        backward = query.reading.backward[rank] != 0
-        anchor, limit = np.where(backward, [position + reach, last], [last - reach, position])
-        ends = Ends(anchor, rank, distance, limit)
+        constraints = self._sought.constraints
+        query = self._sought.query
+        pam_length = self._sought.rules.reach
+        last = windows.position + self._sought.longest - 1
+
+        is_backward = query.reading.backward[windows.query] != 0
+        anchor = np.where(is_backward, windows.position + pam_length, last - pam_length)
+        limit = np.where(is_backward, last, windows.position)
+        ends = Ends(anchor, windows.query, windows.distance, limit)
+
+        # Letters of the pattern have been compared already. With one length, queries of both panels
+        # are in one order.
         free = constraints._replace(near=0, far=0, states=unit_states(query.k))
-        self.engine.workers.run(keep_ends, slabs(len(rank)), chunk.view(), query, free, ends)
-        return distance >= 0
+        sought = self._sought._replace(constraints=free)
+        workers = self.engine.workers
+        return distances_within_rules(workers, chunk.view(), sought, ends) >= 0
+
+    def _hits(self, windows: Windows, chunk: PackedChunk, aligned: bool) -> HitBatch:
+        """Return the hits that windows of a chunk are."""
+        panel = self._panel
+        length = panel.lengths[windows.query]
+        start = windows.position - chunk.spans.begins[windows.span]
+        columns = None
+        if aligned and len(start):
+            columns = self._columns(windows, length, chunk)
+        return hit_batch(
+            chunk.spans,
+            (windows.span, start, start + length),
+            (
+                panel.pattern[windows.query],
+                windows.distance.astype(np.int32),
+                panel.minus[windows.query],
+            ),
+            columns,
+        )
+
+    def _columns(self, windows: Windows, length: Longs, chunk: PackedChunk) -> Columns:
+        """Return the alignments of windows, whose lengths are int64[n]."""
+        panel = self._panel
+        bounds = bounds_of(length)
+        ops = np.empty(bounds[-1], np.uint8)
+        text = np.empty(bounds[-1], np.uint8)
+        pattern_begins = panel.patterns.begins[panel.pattern[windows.query]]
+        self.engine.workers.run(
+            read_windows,
+            slabs(len(length)),
+            chunk.view(),
+            windows.position,
+            panel.minus[windows.query],
+            bounds,
+            (panel.patterns.masks, pattern_begins, ops),
+            text,
+        )
+        return Columns(Texts(bounds, ops), Texts(bounds, text))
+
+
+def _with_pam(query: Query, rules: Rules) -> tuple[PatternSet, tuple[int, int]]:
+    """Return the patterns with what all PAMs together match, and letters that match at either end.
+
+    pattern ACGTA, PAMs AGG and CGG, first 2 letters exact  ->  ACGTAMGG, (2, 3)
+    """
+    if not rules.pams:
+        return query.patterns, query.ends
+    pam = joint_pam(rules.pams)
+    first, last = query.ends
+    ends = (first + len(pam), last) if pam.leads else (first, last + len(pam))
+    return pam.join(query.patterns), ends
 
 
 def _windows_once(batches: Iterable[HitBatch], circles: Circles) -> Iterator[HitBatch]:
-    """The hits whose windows begin in the letters of a record, and are no longer than it."""
+    """Yield the hits whose windows begin in the letters of a record, and are no longer than it.
+
+    letters     0 1 2 3 4 0 1     a record of 5 letters, and the first two again
+    windows     [===)   [===)     of 3 letters
+    the same              [===)   as the first one, which begins behind the record
+    """
     for batch in batches:
         size = sizes_of(batch.record, circles.lengths)
-        kept = np.flatnonzero((batch.start < size) & (batch.end - batch.start <= size))
-        batch = replace(batch, origin=batch.origin._replace(circles=circles.lengths))
-        yield batch if len(kept) == len(batch) else batch.picked(kept)
+        is_kept = (batch.start < size) & (batch.end - batch.start <= size)
+        batch = on_circles(batch, circles)
+        yield batch if is_kept.all() else batch.picked(np.flatnonzero(is_kept))

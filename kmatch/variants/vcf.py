@@ -1,30 +1,36 @@
-"""Sites of a VCF, streamed along the genome in blocks, and the copies that may have each allele."""
+"""Reads VCF: the header, and of each line the alleles that count and the copies that may have them.
+
+What an allele replaces, and which alleles are the same, is not decided here.
+"""
 
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kmatch.arguments import checked_count
-from kmatch.arrays import Bytes, Longs, Words, bounds_of, gather
+from kmatch.arrays import Words
 from kmatch.errors import InputError, listed, shown, warn
-from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.files import Source, StrPath
+from kmatch.variants.genotypes import GenotypeReader, text_of
 
-# Bytes of a block's copies, its sites, and letters from the first to the last, about.
-BLOCK, SITES, SPAN = 1 << 27, 1 << 17, 1 << 22
-FOREVER = 1 << 62
-_CONTIG = re.compile(rb"##contig=<.*?ID=([^,>]+)(?:.*?length=(\d+))?")
-_FREQUENCIES = re.compile(rb"(?:^|;)AF=([^;]+)")
-_BASES = re.compile(rb"[ACGTN]+")
-_SORT = "sort the file with bcftools sort"
-# The bits of four letters that 0|0, 0|1, 1|0 and 1|1, each with a tab, have in common, and these.
-_SAME, _PHASED = np.frombuffer(b"\xfe\xff\xfe\xff", np.uint32), b"0|0\t"
+# The columns before those of samples.
+CHROM = 0
+POS = 1
+REF = 3
+ALT = 4
+FILTER = 6
+INFO = 7
+GENOTYPES = 9
+NOTHING = b"."  # in ALT
+OF_ANOTHER_LINE = b"*"  # likewise
+CONTIG = re.compile(rb"##contig=<.*?ID=([^,>]+)(?:.*?length=(\d+))?")
+FREQUENCIES = re.compile(rb"(?:^|;)AF=([^;]+)")
+BASES = re.compile(rb"[ACGTN]+")
+SORT_ADVICE = "sort the file with bcftools sort"
 
 
 class Variants(NamedTuple):
@@ -44,307 +50,298 @@ class Variants(NamedTuple):
 
 
 def load_variants(given: "Variants | StrPath | None") -> Variants | None:
-    """The Variants of what a user gives; None stays None. Raises InputError for what are none."""
+    """Return the Variants of what a user gives; None stays None.
+
+    Raises InputError for what are none.
+    """
     if given is None:
         return None
-    some = given if isinstance(given, Variants) else Variants(given)
-    samples = some.samples.split(",") if isinstance(some.samples, str) else some.samples
-    if not isinstance(some.vcf, str | os.PathLike) or not 0 <= some.min_af <= 1:
+    variants = given if isinstance(given, Variants) else Variants(given)
+    is_path = isinstance(variants.vcf, str | os.PathLike)
+    if not is_path or not 0 <= variants.min_af <= 1:
         raise InputError(f"variants are {given!r}; give a path of VCF, and a min_af from 0 to 1")
-    most = checked_count("max_haplotypes", some.max_haplotypes, 1)
-    return some._replace(samples=samples, max_haplotypes=most)
+    samples = variants.samples
+    if isinstance(samples, str):
+        samples = samples.split(",")
+    most = checked_count("max_haplotypes", variants.max_haplotypes, 1)
+    return variants._replace(samples=samples, max_haplotypes=most)
 
 
-# A line of VCF: its number, POS from 0 on, alleles, REF first, the frequency of each, NaN where it
-# is unknown, and the copies that may have each, uint64[n, W]. The garbage collector looks at tuples
-# like this only once.
-Site = tuple[int, int, tuple[bytes, ...], tuple[float, ...], Words]
+class Site(NamedTuple):
+    """A line of VCF with an allele that counts and that a copy may have.
 
-
-class Block:
-    """Sites of one record, far from those of other blocks, with R alleles: the reference is the
-    first of each site.
-
-    part: of the record, with `around` letters before and behind the sites, in which all places are
-    counted. lines: of the file; alleles: of all sites; refs: letters of the references, of which
-    those of each site are between bounds, int64[S+1]. place: int64[S+1], POS; behind: int64[S+1],
-    where what its alleles replace ends, and reach: with that of all before; these go on with
-    FOREVER. first: int64[S+1], the reference's row. site: int64[R]; start, end: int64[R], what an
-    allele replaces, without letters in common; size: int64[R], the letters in its place; af:
-    float64[R]; copies: uint64[R, W], a bit for each that may have it.
+    record: its name; record_start: where REF begins in it (POS, but from 0); line_number: in the
+    file, from 1; alleles: as the line spells them in upper case, REF first; frequencies: of each,
+    NaN where it is unknown; copies: uint64[alleles, W], the copies that may have each.
     """
 
-    def __init__(self, record: str, sites: list[Site], around: int) -> None:
-        self.lines, place, alleles, af, copies = zip(*sites, strict=True)
-        refs, self.alleles = [ref for ref, *_ in alleles], [*chain.from_iterable(alleles)]
-        self.refs, self.bounds = b"".join(refs), bounds_of([*map(len, refs)])
-        base, stop = max(place[0] - around, 0), int((place + np.diff(self.bounds)).max())
-        self.record, self.part = record, slice(base, stop + around)
-        self.place = np.array([*place, FOREVER]) - base
-        self.first = bounds_of([*map(len, alleles)])
-        self.site = np.repeat(np.arange(len(sites)), np.diff(self.first))
-        self.af = np.array([*chain.from_iterable(af)])
-        self.copies = np.concatenate(copies)
-        trimmed = [_trimmed(some[0], each) for some in alleles for each in some]
-        start, end, letters = zip(*trimmed, strict=True)
-        self.start, self.end = self.place[self.site] + np.array([start, end])
-        self.size, self.letters = np.array([*map(len, letters)]), b"".join(letters)
-        self.behind = np.append(np.maximum.reduceat(self.end, self.first[:-1]), FOREVER)
-        self.reach = np.maximum.accumulate(self.behind)
-        self._part_alleles()
+    record: str
+    record_start: int
+    line_number: int
+    alleles: list[bytes]
+    frequencies: list[float]
+    copies: Words
 
-    def _part_alleles(self) -> None:
-        """Let copies whose alleles overlap have the reference in place of either."""
-        first = self.first[self.site]
-        met = self.first[np.searchsorted(self.reach, self.place[:-1])][self.site]
-        some = np.arange(len(first)) > first  # but the reference
-        for row in np.flatnonzero(some & (met < first)).tolist():  # it may touch those from met on
-            others = np.flatnonzero(some[met[row] : first[row]]) + met[row]
-            for other in others[self.overlap(row, others)].tolist():
-                self.copies[first[[row, other]]] |= self.copies[row] & self.copies[other]
+    @property
+    def record_end(self) -> int:
+        """Where REF ends."""
+        return self.record_start + len(self.alleles[0])
 
-    def overlap(self, one: Any, other: Any) -> Any:
-        """Whether a copy cannot have both alleles: rows, or int64[n] of them."""
-        start, end = self.start, self.end
-        same = (start[one] == start[other]) & (end[one] == end[other])
-        return same | (start[one] < end[other]) & (start[other] < end[one])
+    def keep(self, rows: list[int]) -> "Site":
+        """Return the Site with some alleles, by row, the first being REF.
 
-    def names(self, rows: Longs) -> dict[int, str]:
-        """Alleles, by row, as `chrom:pos:ref:alt`."""
-        places = self.part.start + self.place[self.site[rows]] + 1
-        each = rows.tolist(), self.first[self.site[rows]].tolist(), places.tolist()
-        return {
-            row: f"{self.record}:{place}:{_text(self.alleles[first])}:{_text(self.alleles[row])}"
-            for row, first, place in zip(*each, strict=True)
-        }
+        A copy that may have one of the others may have the reference in its place.
+        """
+        if len(rows) == len(self.alleles):
+            return self
+        copies = self.copies[rows]
+        for row in set(range(len(self.alleles))).difference(rows):
+            copies[0] |= self.copies[row]
+        return self._replace(
+            alleles=[self.alleles[row] for row in rows],
+            frequencies=[self.frequencies[row] for row in rows],
+            copies=copies,
+        )
 
 
 class VariantReader:
-    """The alleles of an open VCF in a genome whose records have these lengths, by name.
+    """Reads an open VCF, whose header it reads at once.
 
-    samples: names of those whose genotypes count; number n has the copies 2·n and 2·n + 1. Raises
-    InputError for what is no VCF, for one that does not fit the genome and for samples that it has
-    not.
+    given: the alleles and samples that count; record_lengths: letters of the genome's records, by
+    name. samples: names of those whose genotypes count; number s has the copies 2·s and 2·s + 1.
+
+    Raises InputError for what is no VCF, for one that does not fit the genome and for samples that
+    it has not.
     """
 
-    def __init__(self, source: Source, given: Variants, lengths: Mapping[str, int]) -> None:
-        self._source, self._label, self._lengths = source, source.label, lengths
-        self._min_af, self._number = given.min_af, 0
-        self._left = Counter[str]()  # alleles left out, by reason
-        names = self._header()
-        self.samples = names if given.samples is None else list(dict.fromkeys(given.samples))
-        if missing := [name for name in self.samples if name not in names]:
+    def __init__(self, source: Source, given: Variants, record_lengths: Mapping[str, int]) -> None:
+        self._source = source
+        self._label = source.label
+        self._record_lengths = record_lengths
+        self._min_af = given.min_af
+        self._line_number = 0
+        self._left_out = Counter[str]()  # alleles by the reason why
+        self._has_sites = False
+        self._record_names: dict[bytes, str] = {}  # of the lines so far
+        self._last_record = b""
+        self._last_start = 0
+        file_samples = self._read_header()
+        self.samples = self._chosen(file_samples, given.samples)
+        self._fewest_cells = 10 if file_samples else 8
+        self._genotypes = GenotypeReader(file_samples, self.samples)
+
+    def _chosen(self, file_samples: list[str], chosen: Sequence[str] | None) -> list[str]:
+        """Return the names of chosen samples, each once; None stands for all of the file."""
+        if chosen is None:
+            return file_samples
+        samples = list(dict.fromkeys(chosen))
+        if missing := [name for name in samples if name not in file_samples]:
             raise InputError(
                 f"{self._label}: there is no sample {listed(missing)}; the file has "
-                f"{listed(names) or 'none'}"
+                f"{listed(file_samples) or 'none'}"
             )
-        self._columns = len(names)
-        self._chosen: Any = slice(None)
-        if self.samples != names:
-            self._chosen = [names.index(name) for name in self.samples]
-        self._all = _words(np.ones((1, max(2 * len(self.samples), 1)), np.uint8))
+        return samples
 
-    def _error(self, what: str) -> InputError:
-        return InputError(f"{self._label}: line {self._number:,}: {what}")
-
-    def _header(self) -> list[str]:
-        """Read the header; returns the names of the samples."""
+    def _read_header(self) -> list[str]:
+        """Read the header, and return the names of the file's samples."""
         head = self._source.handle.peek()[:16]
         if not head.startswith(b"##fileformat=VCF"):
             what = "BCF; convert it with bcftools view -Oz" if b"BCF" in head else "no VCF"
             raise InputError(f"{self._label}: it is {what}")
         contigs: list[str] = []
         for line in self._source.handle:
-            self._number += 1
+            self._line_number += 1
             if line.startswith(b"#CHROM"):
-                if contigs and not any(name in self._lengths for name in contigs):
-                    raise self._misfit(contigs)
-                return [_text(name) for name in line.rstrip(b"\r\n").split(b"\t")[9:]]
-            if found := _CONTIG.match(line):
-                contigs.append(name := _text(found[1]))
-                size = self._lengths.get(name)
-                if size is not None and found[2] and int(found[2]) != size:
-                    raise self._error(
-                        f"'{shown(name)}' has {int(found[2]):,} letters, and in the genome {size:,}"
-                        "; give variants of the same assembly"
-                    )
+                self._check_contigs(contigs)
+                cells = cells_of(line)
+                return [text_of(name) for name in cells[GENOTYPES:]]
+            if found := CONTIG.match(line):
+                name = text_of(found[1])
+                contigs.append(name)
+                self._check_contig_length(name, found[2])
         raise InputError(f"{self._label}: the VCF has no line #CHROM; copy or download it again")
 
+    def _check_contigs(self, contigs: list[str]) -> None:
+        """Raise InputError where the header names contigs, and none is a record of the genome."""
+        if contigs and not any(name in self._record_lengths for name in contigs):
+            raise self._misfit(contigs)
+
+    def _check_contig_length(self, name: str, stated: bytes | None) -> None:
+        """Raise InputError where a contig has another length than the genome's record."""
+        length = self._record_lengths.get(name)
+        if stated and length is not None and int(stated) != length:
+            raise self._error(
+                f"'{shown(name)}' has {int(stated):,} letters, and in the genome {length:,}"
+                "; give variants of the same assembly"
+            )
+
+    def sites(self) -> Iterator[Site]:
+        """Yield a Site for each line that has one, in a record of the genome.
+
+        Warns at the end of records that the genome has not. Raises InputError, with the line, for
+        lines that are damaged, not in order, or beyond their record.
+        """
+        for line in self._source.handle:
+            self._line_number += 1
+            try:
+                site = self._site_of(line)
+            except InputError as error:
+                raise self._error(str(error)) from None
+            if site is not None:
+                self._has_sites = True
+                yield site
+        self._check_records()
+
+    def _error(self, what: str) -> InputError:
+        """Return the InputError for what is wrong in the line that was read last."""
+        return InputError(f"{self._label}: line {self._line_number:,}: {what}")
+
+    def _check_records(self) -> None:
+        """Warn of records that the genome has not; raise InputError where it has none of them."""
+        names = self._record_names.values()
+        strange = [name for name in names if name not in self._record_lengths]
+        if not strange:
+            return
+        if len(strange) == len(names):
+            raise self._misfit(strange)
+        warn(
+            f"{self._label}: {listed(strange, 3)}: variants there are left out, as the genome "
+            "has no such record"
+        )
+
     def _misfit(self, names: Sequence[str]) -> InputError:
-        known, advice = list(self._lengths), "are both of the same assembly?"
-        one, other = ({name.removeprefix("chr") for name in some} for some in (names, known))
-        if one & other:
+        """Return the InputError for a VCF of other records than the genome's."""
+        genome_names = list(self._record_lengths)
+        advice = "are both of the same assembly?"
+        if not without_chr(names).isdisjoint(without_chr(genome_names)):
             advice = "rename the records of one, as with bcftools annotate --rename-chrs"
         return InputError(
             f"{self._label}: no variant is in a record of the genome: the file has "
-            f"{listed(names, 3)}, the genome {listed(known, 3)}; {advice}"
+            f"{listed(names, 3)}, the genome {listed(genome_names, 3)}; {advice}"
         )
 
-    def blocks(self, apart: int, around: int) -> Iterator[Block]:
-        """Yield the Blocks, at least `apart` letters between them, with so many around; warns at
-        the end of alleles that were left out."""
-        sites: list[Site] = []
-        last, reach, most = "", 0, min(BLOCK // (2 * self._all.nbytes), SITES)
-        for record, site in self._sites():
-            _, place, (ref, *_), *_ = site
-            full = bool(sites) and (len(sites) >= most or place - sites[0][1] >= SPAN)
-            if sites and (record != last or (full and place - reach >= apart)):
-                yield Block(last, sites, around)
-                sites, reach = [], 0
-            last, reach = record, max(reach, place + len(ref))
-            sites.append(site)
-        if sites:
-            yield Block(last, sites, around)
-        if self._left:
-            reasons = ", ".join(f"{count:,} {reason}" for reason, count in self._left.items())
-            warn(f"{self._label}: alleles were left out: {reasons}")
-        if not last:
+    def warn_of_left_out(self) -> None:
+        """Warn of alleles that were left out, and where there was no Site."""
+        if self._left_out:
+            reasons = [f"{count:,} {reason}" for reason, count in self._left_out.items()]
+            warn(f"{self._label}: alleles were left out: {', '.join(reasons)}")
+        if not self._has_sites:
             warn(f"{self._label}: no allele is left; the hits are those of the reference")
 
-    def _sites(self) -> Iterator[tuple[str, Site]]:
-        """Yield the name of a record and a Site for each line with an allele that counts."""
-        last, name, place = b"", "", 0
-        seen: dict[str, None] = {}  # names of records
-        for line in self._source.handle:
-            self._number += 1
-            cells = line.rstrip(b"\r\n").split(b"\t", 9)
-            if len(cells) < (10 if self._columns else 8):
-                raise self._error("the line is cut; copy or download the file again")
-            if not cells[1].isdigit():
-                raise self._error(f"POS is '{shown(_text(cells[1]))}', and no whole number")
-            at = int(cells[1]) - 1
-            if cells[0] != last:
-                last, name, place = cells[0], _text(cells[0]), 0
-                if name in seen:
-                    raise self._error(f"'{shown(name)}' comes again after others; {_SORT}")
-                seen[name] = None
-            if at < place:
-                raise self._error(f"position {at + 1:,} comes after {place + 1:,}; {_SORT}")
-            place = at
-            if name in self._lengths and (site := self._site(name, at, cells)):
-                yield name, site
-        if strange := [name for name in seen if name not in self._lengths]:
-            if len(strange) == len(seen):
-                raise self._misfit(strange)
-            warn(
-                f"{self._label}: {listed(strange, 3)}: variants there are left out, as the genome "
-                "has no such record"
-            )
-
-    def _site(self, name: str, place: int, cells: list[bytes]) -> Site | None:
-        """The Site of a line, None without an allele that counts and that a copy has."""
-        ref, *alts = alleles = [cells[3].upper(), *cells[4].upper().split(b",")]
-        if place < 0 or place + len(ref) > self._lengths[name]:
-            raise self._error(
-                f"{name}:{place + 1:,} with {len(ref):,} letters is beyond the record, which has "
-                f"{self._lengths[name]:,}; is the file of another assembly?"
-            )
-        # What is nothing, or what another line has, is no allele.
-        some = [row for row, alt in enumerate(alts, 1) if alt not in (b".", b"*", ref)]
-        rows = [row for row in some if _BASES.fullmatch(alleles[row]) and _BASES.fullmatch(ref)]
-        if held_back := cells[6] not in (b"PASS", b"."):
-            rows = []
-        if len(rows) < len(some):
-            reason = "by FILTER" if held_back else "that are no letters A, C, G, T or N"
-            self._left[reason] += len(some) - len(rows)
+    def _site_of(self, line: bytes) -> Site | None:
+        """Return the Site of a line; None where it has none, or is in no record of the genome."""
+        cells = cells_of(line, GENOTYPES)
+        if len(cells) < self._fewest_cells:
+            raise InputError("the line is cut; copy or download the file again")
+        record, record_start = self._place_of(cells)
+        if record not in self._record_lengths:
+            return None
+        alleles = alleles_of(cells)
+        self._check_end(record, record_start, len(alleles[0]))
+        rows = self._rows_that_count(alleles, cells[FILTER])
         if not rows:
             return None
-        copies, counts = self._genotypes(cells, len(alleles))
-        known = sum(counts)
-        af = [count / known if known else np.nan for count in counts]
-        stated = _FREQUENCIES.search(cells[7])
-        for row, each in enumerate(stated[1].split(b",") if stated else [], 1):
-            if row < len(af) and each != b".":
-                try:
-                    af[row] = float(each)
-                except ValueError:
-                    raise self._error(f"AF is '{shown(_text(each))}', and no number") from None
-        there: Any = copies.any(axis=1)
-        rows = [0, *(row for row in rows if there[row] and not af[row] < self._min_af)]
-        if len(rows) < len(alleles):
-            for row in set(range(len(alleles))).difference(rows):  # the reference in their place
-                copies[0] |= copies[row]
-            alleles, af = [alleles[row] for row in rows], [af[row] for row in rows]
-            copies = copies[rows]
-        return (self._number, place, tuple(alleles), tuple(af), copies) if rows[1:] else None
+        copies, counts = self._genotypes.read(cells, len(alleles))
+        frequencies = frequencies_of(cells[INFO], counts)
+        site = Site(record, record_start, self._line_number, alleles, frequencies, copies)
+        kept = self._kept_rows(site, rows)
+        return site.keep(kept) if len(kept) > 1 else None
 
-    def _genotypes(self, cells: list[bytes], alleles: int) -> tuple[Words, list[int]]:
-        """The copies that may have each allele, uint64[alleles, W], and how many in all samples
-        have it."""
-        if not self._columns or cells[8][:3] not in (b"GT", b"GT:"):
-            return np.repeat(self._all, alleles, axis=0), [0] * alleles
-        text, n = cells[9], self._columns
-        if alleles == 2 and len(text) == 4 * n - 1:
-            letters = np.frombuffer(text + b"\t", np.uint16)
-            if (letters.view(np.uint32) & _SAME).tobytes() == _PHASED * n:  # as most are
-                second = (letters & 1).astype(np.uint8)
-                copies = _words(second.reshape(1, -1, 2)[:, self._chosen])
-                count = int(np.count_nonzero(second))
-                return np.concatenate([self._all & ~copies, copies]), [2 * n - count, count]
-        words = text.split(b"\t")
-        if len(words) != n:
-            raise self._error(
-                f"{len(words):,} genotypes, and the file has {n:,} samples; the line is cut: copy "
-                "or download the file again"
+    def _kept_rows(self, site: Site, rows: list[int]) -> list[int]:
+        """Return the rows of REF and of the alleles that are frequent enough and that a copy has.
+
+        rows: of the alleles that count.
+        """
+        has_copies: Any = site.copies.any(axis=1)
+        kept = [0]
+        for row in rows:
+            is_rare = site.frequencies[row] < self._min_af
+            if has_copies[row] and not is_rare:
+                kept.append(row)
+        return kept
+
+    def _place_of(self, cells: list[bytes]) -> tuple[str, int]:
+        """Return the record of a line and where its REF begins there, and check their order."""
+        if not cells[POS].isdigit():
+            raise InputError(f"POS is '{shown(text_of(cells[POS]))}', and no whole number")
+        record_start = int(cells[POS]) - 1
+        record = cells[CHROM]
+        if record != self._last_record:
+            name = text_of(record)
+            if record in self._record_names:
+                raise InputError(f"'{shown(name)}' comes again after others; {SORT_ADVICE}")
+            self._record_names[record] = name
+            self._last_record = record
+            self._last_start = 0
+        if record_start < self._last_start:
+            raise InputError(
+                f"position {record_start + 1:,} comes after {self._last_start + 1:,}; {SORT_ADVICE}"
             )
-        if b":" in cells[8]:
-            words = [word.partition(b":")[0] for word in words]
-        often = Counter(words)
-        kinds = {word: number for number, word in enumerate(often)}
-        table = np.zeros((alleles, len(kinds), 2), np.uint8)
-        counts = [0] * alleles
-        for word, number in kinds.items():
-            parts = re.split(rb"[|/]", word)
-            if not all(part == b"." or part.isdigit() for part in parts):
-                raise self._error(f"'{shown(_text(word))}' is no genotype, such as 0|1; correct it")
-            found = [int(part.replace(b".", b"0")) for part in parts]
-            if max(found) >= alleles:
-                raise self._error(f"a genotype has allele {max(found)}, and ALT has {alleles - 1}")
-            # Sets of PS have no phase to one another, and copies beyond two none here.
-            loose = b"/" in word or b":PS" in cells[8] or len(found) > 2
-            for copy in range(2):
-                table[found if loose else found[copy : copy + 1] or 0, number, copy] = 1
-            for allele, part in zip(found, parts, strict=True):
-                counts[allele] += often[word] * (part != b".")
-        flags = table[:, list(map(kinds.__getitem__, words))]
-        return _words(flags[:, self._chosen]), counts
+        self._last_start = record_start
+        return self._record_names[record], record_start
+
+    def _check_end(self, record: str, record_start: int, ref_length: int) -> None:
+        """Raise InputError where REF ends behind its record."""
+        record_length = self._record_lengths[record]
+        if record_start + ref_length > record_length:
+            raise InputError(
+                f"{record}:{record_start + 1:,} with {ref_length:,} letters is beyond the record, "
+                f"which has {record_length:,}; is the file of another assembly?"
+            )
+
+    def _rows_that_count(self, alleles: list[bytes], filter_cell: bytes) -> list[int]:
+        """Return the rows of the alleles of ALT that count, and take note of those left out."""
+        ref = alleles[0]
+        no_alleles = (ref, NOTHING, OF_ANOTHER_LINE)
+        rows = [row for row, allele in enumerate(alleles) if allele not in no_alleles]
+        rows_of_letters = [row for row in rows if BASES.fullmatch(alleles[row])]
+        if filter_cell not in (b"PASS", b"."):
+            reason = "by FILTER"
+            counting: list[int] = []
+        else:
+            reason = "that are no letters A, C, G, T or N"
+            counting = rows_of_letters if BASES.fullmatch(ref) else []
+        if len(counting) < len(rows):
+            self._left_out[reason] += len(rows) - len(counting)
+        return counting
 
 
-def _words(flags: Bytes) -> Words:
-    """Flags as bits, uint64[n, W]; flags: uint8[n, …]."""
-    packed = np.packbits(flags.reshape(len(flags), -1), axis=1, bitorder="little")
-    words = np.zeros((len(flags), -(-packed.shape[1] // 8)), np.uint64)
-    words.view(np.uint8)[:, : packed.shape[1]] = packed
-    return words
+def cells_of(line: bytes, most_tabs: int = -1) -> list[bytes]:
+    """Return the cells of a line, the last of which has all that is behind the last tab."""
+    return line.rstrip(b"\r\n").split(b"\t", most_tabs)
 
 
-def _text(word: bytes) -> str:
-    return word.decode("utf-8", "surrogateescape")
+def alleles_of(cells: list[bytes]) -> list[bytes]:
+    """Return the alleles of a line in upper case, REF first."""
+    ref = cells[REF].upper()
+    alts = cells[ALT].upper().split(b",")
+    return [ref, *alts]
 
 
-@lru_cache(1 << 12)
-def _trimmed(ref: bytes, alt: bytes) -> tuple[int, int, bytes]:
-    """Start, end and letters of an allele without what it shares with the reference."""
-    shorter, end, begin = min(len(ref), len(alt)), 0, 0
-    while end < shorter and ref[-1 - end] == alt[-1 - end]:
-        end += 1
-    while begin < shorter - end and ref[begin] == alt[begin]:
-        begin += 1
-    return begin, len(ref) - end, alt[begin : len(alt) - end]
+def frequencies_of(info: bytes, counts: list[int]) -> list[float]:
+    """Return the frequency of each allele of a line, the reference first, NaN where it is unknown.
+
+    info: the cell INFO, whose AF comes before what is counted; counts: copies that have each
+    allele. Raises InputError where AF is no number.
+    """
+    copy_count = sum(counts)
+    frequencies = [np.nan] * len(counts)
+    if copy_count:
+        frequencies = [count / copy_count for count in counts]
+    stated = FREQUENCIES.search(info)
+    if stated is None:
+        return frequencies
+    words = stated[1].split(b",")
+    for row, word in enumerate(words[: len(counts) - 1], 1):
+        if word == b".":
+            continue
+        try:
+            frequencies[row] = float(word)
+        except ValueError:
+            raise InputError(f"AF is '{shown(text_of(word))}', and no number") from None
+    return frequencies
 
 
-def check_reference(block: Block, letters: Bytes, label: str) -> None:
-    """Raise InputError where a record, letters in any case, has another REF than a Block."""
-    there = gather(letters, block.place[:-1], block.bounds)
-    has, stated = encode_text(there), encode_text(np.frombuffer(block.refs, np.uint8))
-    # A genome may hide letters.
-    if len(wrong := np.flatnonzero((has != stated) & (has > 0) & (stated > 0))):
-        site = int(np.searchsorted(block.bounds, wrong[0], side="right")) - 1
-        low, high = block.bounds[site : site + 2]
-        place = block.part.start + block.place[site] + 1
-        raise InputError(
-            f"{label}: line {block.lines[site]:,}: REF of {block.record}:{place:,} is "
-            f"{shown(_text(block.refs[low:high]))}, and the genome has "
-            f"{shown(_text(there[low:high].tobytes()).upper())} there; is the file of another "
-            "assembly?"
-        )
+def without_chr(names: Iterable[str]) -> set[str]:
+    """Return names of records without the `chr` that some begin with."""
+    return {name.removeprefix("chr") for name in names}

@@ -191,7 +191,7 @@ class Bench:
         for count in counts:
             patterns = random_patterns(m, count)
             letters = panel_letters(build_panel(load_patterns(patterns), "+"), k)
-            search = hamming.Search(letters, k, text.words, self.engine.gpus[0])
+            search = hamming.WindowScan(letters, k, text.words, self.engine.gpus[0])
             seconds, hits = self.kernel(partial(search.run, text))
             looked = float(np.mean(letters.bounds[:, 3] - letters.bounds[:, 0]))
             operations = self.length / 64 * count * looked * MISMATCH_OPERATIONS

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.commands import fasta, here
 
 from fuzzing.searches import Wrong, compare
-from kmatch.apps import assay, pcr
+from kmatch.apps import assay, joins
 from kmatch.search import best
 
 PATCHES = (
@@ -19,7 +19,7 @@ PATCHES = (
     *((best, "UNITS", many) for many in (1, 2)),
     *((best, "SPARED", many) for many in (0, 1 << 30)),
     (assay, "WINDOW", 1),
-    (pcr, "PRODUCTS", 1),
+    (joins, "PRODUCTS", 1),
 )
 
 

@@ -12,7 +12,7 @@ from support.commands import compressed, fasta, fastq, genbank, here, twobit
 
 import kmatch
 from kmatch import arrays
-from kmatch.apps import pcr, primer
+from kmatch.apps import joins, primer
 from kmatch.engine import ways
 from kmatch.engine.cpu import engine
 from kmatch.engine.cpu import primer as cpu_primer
@@ -36,7 +36,7 @@ PATCHES = {
     "strip": (((cpu_primer, "HEIGHT"),), (8, 16)),
     "columns": (((cpu_primer, "BLOCK"),), (1, 7, 30)),
     "part": (((primer, "PART"),), (1, 30)),
-    "products": (((pcr, "PRODUCTS"),), (1, 3)),
+    "products": (((joins, "PRODUCTS"),), (1, 3)),
     "block": (((fasta_reader, "BLOCK"),), (1, 7, 64)),
     "capacity": (((engine, "CAPACITY"), (dense, "CAPACITY")), (1, 20, 50, 200)),
     "chunk": (((chunks, "LENGTH"),), (7, 60, 333)),

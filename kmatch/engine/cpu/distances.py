@@ -77,13 +77,18 @@ def read(state, counter, bits, word, bit):
 def _add_three(state, counter, source, target, columns, highest):
     """Add a block of columns, (plus, minus) each, to three bits; writes their carries to `target`,
     or for the highest three the lanes in which the sign was ever set."""
-    a, b, c = load(state, counter), load(state, counter + WORDS), load(state, counter + 2 * WORDS)
+    a = load(state, counter)
+    b = load(state, counter + WORDS)
+    c = load(state, counter + 2 * WORDS)
     low = c
     for h in range(source, source + 2 * WORDS * columns, 2 * WORDS):
-        plus, minus = load(state, h), load(state, h + WORDS)
-        plus1, minus1 = plus & a, minus & ~a
+        plus = load(state, h)
+        minus = load(state, h + WORDS)
+        plus1 = plus & a
+        minus1 = minus & ~a
         a = a ^ (plus | minus)
-        plus2, minus2 = plus1 & b, minus1 & ~b
+        plus2 = plus1 & b
+        minus2 = minus1 & ~b
         b = b ^ (plus1 | minus1)
         if not highest:
             store(state, target, plus2 & c)

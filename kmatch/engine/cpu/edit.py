@@ -36,6 +36,7 @@ from kmatch.engine.cpu.vectors import (
     store,
 )
 from kmatch.engine.geometry import WORDS
+from kmatch.engine.letters import step_of
 from kmatch.jit.kernels import inlined, kernel
 
 BLOCK = 64  # columns in a block, whose border and planes stay in the L1 cache
@@ -46,7 +47,7 @@ GROUP = 32  # pattern rows in a group after the first
 class Way(NamedTuple):
     """Text rows that are read as columns of the matrix.
 
-    row: the first; step: 1 to read upwards, −1 downwards; warm: columns of the warm-up, whose hits
+    row: the first; step: to the next one (see `step_of`); warm: columns of the warm-up, whose hits
     do not count; columns: all that are read.
     """
 
@@ -57,13 +58,40 @@ class Way(NamedTuple):
 
 
 class Tile(NamedTuple):
-    """A tile under a query: its first lane, the rows of a lane, the number of the query, and
-    whether minima alone are wanted."""
+    """A tile under a query: its first lane, the rows of a lane, the number of the query, its limit,
+    and whether minima alone are wanted."""
 
     lane: int
     rows: int
     query: int
+    limit: int
     minima: bool
+
+
+class Areas(NamedTuple):
+    """Where in the state of a tile things are: indices of vectors, in this order.
+
+    From 0 on vertical deltas of all rows; border: horizontal deltas of a block's columns; carries:
+    those of a counter; counters: one for each group, of its last row; spare: one more; fell: the
+    lanes in which D fell when it last changed, and memory for lanes. bits: of a counter.
+    """
+
+    border: int
+    carries: int
+    counters: int
+    spare: int
+    fell: int
+    bits: int
+
+
+@inlined
+def _areas_of(ends, bits):
+    """Return the Areas for groups of rows that end so, with counters of so many bits."""
+    border = PAIR * ends[-1]
+    carries = border + PAIR * BLOCK
+    counters = carries + PAIR * BLOCK
+    spare = counters + len(ends) * bits * WORDS
+    return Areas(border, carries, counters, spare, spare + bits * WORDS, bits)
 
 
 @kernel
@@ -87,11 +115,13 @@ def _clear(state, first, pairs):
 
 @kernel
 def _alive(state, above, spare, bits, top, bottom):
-    """Whether a value of the rows top … bottom − 1 of the last column is at most k in a lane."""
+    """Return whether a value of the rows top … bottom − 1 of the last column is at most k in a
+    lane; above: the counter of the row before them; spare: memory for one."""
     copy(state, above, spare, bits)
     low = fill(NONE)
     for row in range(top, bottom):
-        plus, minus = ~load(state, PAIR * row), load(state, PAIR * row + WORDS)
+        plus = ~load(state, PAIR * row)
+        minus = load(state, PAIR * row + WORDS)
         low = low | add(state, spare, bits, plus, minus)
     return nonzero(low) != 0
 
@@ -114,118 +144,124 @@ def _emit(state, lanes, counter, bits, row, tile, above, writer):
 
 
 @kernel
-def _finish(state, counter, bits, border, memory, block, way, tile, limit, writer):
+def _finish(state, counter, areas, block, way, tile, writer):
     """Follow the pattern's last row through a block, (first column, columns), and write the hits.
 
-    memory: of two vectors, the lanes in which D fell when it last changed, kept from block to
-    block, and those whose codes are written. Where minima are wanted, ends are left out that are
-    part of none and whose absence makes no other end look like one: D rose when it last changed,
-    or D comes down from above k and falls on. The next lane, which does not see how D came to the
-    last column, finds its end marked if D rose.
+    Where minima are wanted, ends are left out that are part of none and whose absence makes no
+    other end look like one: D rose when it last changed, or D comes down from above k and falls on.
+    The next lane, which does not see how D came to the last column, finds its end marked if D rose.
+    With k = 2:
+
+        D            3 3 2 1 0 1 2 2 3 2 2 1 1 2
+        left out         2 1   1 2 2           2
+        written              0         2 2 1 1
     """
     begin, columns = block
-    lanes = memory + WORDS
-    fell, before = load(state, memory), load(state, counter + (bits - 1) * WORDS)
+    lanes = areas.fell + WORDS
+    fell = load(state, areas.fell)
+    before = load(state, counter + (areas.bits - 1) * WORDS)
     passed = fill(NONE)
     for c in range(columns):
-        h = border + PAIR * c
-        plus, minus = load_pair(state, h)
-        low = add(state, counter, bits, plus, minus)
+        plus, minus = load_pair(state, areas.border + PAIR * c)
+        low = add(state, counter, areas.bits, plus, minus)
         if begin + c >= way.warm:
-            row, ends = way.row + way.step * (begin + c), low
+            row = way.row + way.step * (begin + c)
+            ends = low
             if tile.minima:
                 onward = fill(NONE)  # is not known of a block's last column, nor looked at
                 if begin + c > way.warm and c + 1 < columns:
-                    onward = load(state, h + PAIR + WORDS)
+                    onward = load(state, areas.border + PAIR * (c + 1) + WORDS)
                 fell = minus | (fell & ~plus)
                 passed = minus & onward & (passed | ~before)
                 ends = low & fell & ~passed
                 if begin + c == way.columns - 1:
                     store(state, lanes, low & ~fell)
-                    above = limit + 1 + writer.factor // 2
-                    _emit(state, lanes, counter, bits, row, tile, above, writer)
+                    above = tile.limit + 1 + writer.factor // 2
+                    _emit(state, lanes, counter, areas.bits, row, tile, above, writer)
             if nonzero(ends) != 0:
                 store(state, lanes, ends)
-                _emit(state, lanes, counter, bits, row, tile, limit + 1, writer)
+                _emit(state, lanes, counter, areas.bits, row, tile, tile.limit + 1, writer)
         before = low
-    store(state, memory, fell)
+    store(state, areas.fell, fell)
 
 
 @kernel
-def _search_tile(planes, words, pattern, ends, bits, way, tile, limit, state, offsets, writer):
+def _search_tile(planes, words, pattern, ends, way, tile, areas, state, offsets, writer):
     """Search one tile for one pattern.
 
     planes, words: of the Text; pattern: for each letter the index in its planes of row 0 at the
-    tile's first word; ends: of the groups; bits: of a counter; way: Way, of all columns; tile:
-    Tile; limit: k; state, offsets: memory; writer: Writer, receives the hits. Of arrays but `ends`
-    these are pointers: they are handed on with each block, which is short.
+    tile's first word; ends: of the groups; way: Way, of all columns; tile: Tile; areas: Areas;
+    state, offsets: memory; writer: Writer, receives the hits. Of arrays but `ends` these are
+    pointers: they are handed on with each block, which is short.
+
+                  block 0   block 1   block 2
+        group 0   ─────────────────────────────     is always taken
+        group 1             ──────────               as long as group 0 leads to values within k
+        group 2                                      is left out
     """
-    row, step, _, columns = way
-    size = bits * WORDS
-    border = PAIR * ends[-1]
-    carries = border + PAIR * BLOCK
-    counters = carries + PAIR * BLOCK
-    spare = counters + ends.size * size
-    memory = spare + size
-    store(state, memory, fill(ALL_ONES))
+    border = areas.border
+    size = areas.bits * WORDS
+    store(state, areas.fell, fill(ALL_ONES))
     _clear(state, 0, ends[0])
-    put_number(state, counters, bits, ends[0] - limit - 1)
+    put_number(state, areas.counters, areas.bits, ends[0] - tile.limit - 1)
     last = 0  # the lowest group that takes part
-    for begin in range(0, columns, BLOCK):
-        many = min(BLOCK, columns - begin)
+    for begin in range(0, way.columns, BLOCK):
+        many = min(BLOCK, way.columns - begin)
         for c in range(many):
-            offsets[c] = (row + step * (begin + c)) * words
+            offsets[c] = (way.row + way.step * (begin + c)) * words
         _clear(state, border, many)
-        group = top = 0
-        while True:
-            deltas, bottom = PAIR * top, ends[group]
-            given = deltas, border, border, offsets, many
-            advance(planes, state, pattern, top, bottom, *given)
-            counter = counters + group * size
-            copy(state, counter, spare, bits)
-            low = follow(state, counter, bits, border, carries, many)
+        top = 0
+        for group in range(ends.size):
+            bottom = ends[group]
+            deltas = PAIR * top
+            advance(planes, state, pattern, top, bottom, deltas, border, border, offsets, many)
+            counter = areas.counters + group * size
+            copy(state, counter, areas.spare, areas.bits)
+            is_low = follow(state, counter, areas.bits, border, areas.carries, many)
             if group == ends.size - 1:
-                if low:
-                    copy(state, spare, counter, bits)
-                    block = memory, (begin, many), way, tile, limit, writer
-                    _finish(state, counter, bits, border, *block)
+                if is_low:
+                    copy(state, areas.spare, counter, areas.bits)
+                    _finish(state, counter, areas, (begin, many), way, tile, writer)
                 break
             if group == last:
-                if not low:
+                if not is_low:
                     break
-                _clear(state, PAIR * ends[group], ends[group + 1] - ends[group])
-                copy(state, spare, counter + size, bits)
-                add_number(state, counter + size, bits, ends[group + 1] - ends[group])
+                # The next group begins anew, with upper bounds.
+                more = ends[group + 1] - bottom
+                _clear(state, PAIR * bottom, more)
+                copy(state, areas.spare, counter + size, areas.bits)
+                add_number(state, counter + size, areas.bits, more)
                 last += 1
-            top = ends[group]
-            group += 1
-        while last > 0 and not _alive(
-            state, counters + (last - 1) * size, spare, bits, ends[last - 1], ends[last]
-        ):
+            top = bottom
+        # Groups at whose end nothing is within k are left out of the next block.
+        while last > 0:
+            above = areas.counters + (last - 1) * size
+            if _alive(state, above, areas.spare, areas.bits, ends[last - 1], ends[last]):
+                break
             last -= 1
 
 
-@inlined
+@kernel
 def _search_rows(text, reading, query, rows, limit, minima, writer):
     """Search rows first … last−1, (first, last), of all tiles for one query; minima: see Tile."""
     _, words, lane_rows, plane_words = text
-    letters, begins, backward, _ = reading
-    halo = plane_words // words - lane_rows
     first, last = rows
-    pattern = letters[begins[query] : begins[query + 1]] * plane_words
+    letters = reading.letters[reading.begins[query] : reading.begins[query + 1]]
+    pattern = letters * plane_words
+    backward = reading.backward[query]
+    halo = plane_words // words - lane_rows
     warm = min(halo, len(pattern) + limit)
-    if backward[query]:
-        way = Way(last - 1 + warm, -1, warm, warm + last - first)
-    else:
-        way = Way(first + halo - warm, 1, warm, warm + last - first)
-    ends, bits = groups(len(pattern), limit), counter_bits(len(pattern), limit)
-    state = aligned(PAIR * (len(pattern) + 2 * BLOCK) + (ends.size + 1) * bits * WORDS + PAIR)
+    row = last - 1 + warm if backward else first + halo - warm
+    way = Way(row, step_of(backward), warm, warm + last - first)
+    ends = groups(len(pattern), limit)
+    areas = _areas_of(ends, counter_bits(len(pattern), limit))
+    state = aligned(areas.fell + PAIR)
     offsets = np.empty(BLOCK, np.int64)
     for number in range(words // WORDS):
-        tile = Tile(64 * WORDS * number, lane_rows, query, minima)
+        tile = Tile(64 * WORDS * number, lane_rows, query, limit, minima)
         memory = pointer(state, 0), pointer(offsets, 0), writer
-        given = pointer(pattern, 0), ends, bits, way, tile, limit, *memory
-        _search_tile(pointer(text.planes, 0), words, *given)
+        planes = pointer(text.planes, 0)
+        _search_tile(planes, words, pointer(pattern, 0), ends, way, tile, areas, *memory)
         pattern += WORDS
 
 
@@ -239,26 +275,30 @@ def scan_edit(work, text, search, owned, budgets, parts, buffer):
     parts: see `stretches`; buffer: HitBuffer, receives the codes, some of them twice where there is
     a filter. See `Engine.start_edit` for the positions that a query owns.
     """
-    rows, queries = text.rows, len(search.limits)
+    rows = text.rows
+    queries = len(search.limits)
     slot = new_slot()
     writer = new_writer(buffer, slot, queries, marked(search.k))
     memory = new_memory(search.reach)
     edge = (owned - 1) % rows + 1  # rows of a lane in which the chunk's own positions end
     item = next_item(work)
     while item >= 0:
-        part, query = item // queries, item % queries
-        first, last, filtered = rows * part // parts, rows * (part + 1) // parts, False
+        part, query = divmod(item, queries)
+        first = rows * part // parts
+        last = rows * (part + 1) // parts
         limit = search.limits[query]
+        is_filtered = False
         if budgets[query] > 0:
             # A lone hit has k + 1 survivors at the most.
             most = limit + 1 + budgets[query] * (last - first) // rows
-            filtered = filter_rows(text, (first, last), search, query, most, memory, writer)
-        if not filtered:
+            is_filtered = filter_rows(text, (first, last), search, query, most, memory, writer)
+        if not is_filtered:
             minima = owned > 0 and budgets[query] == 0  # a filter has left ends of any kind
+            # A lane that ends with the chunk's own positions does so at a part's end.
             cut = edge if minima and first < edge < last else first
-            for here in ((first, cut), (cut, last)):
-                if here[0] < here[1]:
-                    _search_rows(text, search.reading, query, here, limit, minima, writer)
+            for begin, end in ((first, cut), (cut, last)):
+                if begin < end:
+                    _search_rows(text, search.reading, query, (begin, end), limit, minima, writer)
         give_up(work, writer)
         item = next_item(work)
     leave(buffer, slot)

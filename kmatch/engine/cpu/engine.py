@@ -91,8 +91,9 @@ class CpuEngine(Engine):
         elif way is None:
             pays = ways.filter_pays(query.lengths, query.limits)
             budgets[pays] = ways.most_survivors(positions)
-        items, united = parts * queries, self._united(text, query.reading.masks)
-        return self._start(scan_edit, items, capacity, united, query, owned, budgets, parts)
+        united = self._united(text, query.reading.masks)
+        arguments = united, query, owned, budgets, parts
+        return self._start(scan_edit, parts * queries, capacity, *arguments)
 
     def extend_primers(
         self,

@@ -115,12 +115,12 @@ def _make_seek(kept):
         any lane is live.
         """
         first, exact, end, look = query
-        rest, bits, start = first + (exact - first) // 4 * 4, counter.bits, counter.first_count
+        rest = first + (exact - first) // 4 * 4  # letters that make no four
+        bits = counter.bits
+        start = counter.first_count
         while at < last:
-            live, counters = (
-                fill_wide(ALL_ONES),
-                (_start(start, 0), _start(start, 1), _start(start, 2)),
-            )
+            live = fill_wide(ALL_ONES)
+            counters = (_start(start, 0), _start(start, 1), _start(start, 2))
             for bit in range(KEPT, bits):
                 store(counts, (1 + bit) * WIDE, _start(start, bit))
             for i in range(first, rest, 4):
@@ -199,7 +199,8 @@ def scan(work, text, query, k, buffer):
     HitBuffer, receives the codes.
     """
     planes, words, rows, plane_words = text
-    offsets, counter = np.empty(len(query.planes), np.int64), counter_of(k)
+    counter = counter_of(k)
+    offsets = np.empty(len(query.planes), np.int64)
     for i in range(len(offsets)):
         offsets[i] = query.planes[i] * plane_words + query.shifts[i] * words
     counts = np.empty((1 + max(counter.bits, KEPT)) * WIDE, np.uint64)
@@ -208,7 +209,8 @@ def scan(work, text, query, k, buffer):
     item = next_item(work)
     while item >= 0:
         # Pointers are taken inside the loop, whose next turn keeps their arrays alive.
-        last, found = min(TILE * (item + 1), rows * words), pointer(counts, 0)
+        last = min(TILE * (item + 1), rows * words)
+        found = pointer(counts, 0)
         for q in range(len(query.bounds)):
             bounds = query.bounds[q, 0], query.bounds[q, 1], query.bounds[q, 2], query.bounds[q, 3]
             given = pointer(offsets, 0), bounds, counter, found

@@ -12,7 +12,8 @@ from kmatch.engine.codes import CODES_AT_ONCE, NO_CODE, HitBuffer
 from kmatch.engine.cpu.vectors import pointer
 from kmatch.jit.kernels import inlined, kernel
 
-encode, marked = inlined(codes.encode), inlined(codes.marked)
+encode = inlined(codes.encode)
+marked = inlined(codes.marked)
 
 
 @intrinsic
@@ -68,7 +69,8 @@ def _take_block(buffer, slot):
     at = fetch_add(buffer.tally, 0, size)
     if at + size > len(buffer.codes):
         return False
-    slot[0], slot[1] = at, at + size
+    slot[0] = at
+    slot[1] = at + size
     return True
 
 

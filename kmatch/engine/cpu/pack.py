@@ -24,20 +24,28 @@ def _add_lane(letters, bit, a, c, g, t):
 
 @kernel
 def _add_octets(octets, shift, column):
+    """Add octets, uint8[PACK_ROWS], to words, uint64[PACK_ROWS], from a bit on."""
     for r in range(PACK_ROWS):
         column[r] |= np.uint64(octets[r]) << shift
 
 
 @kernel
 def _pack_block(letters, text, word, row):
+    """Fill PACK_ROWS rows of a word, from `row` on, in all planes.
+
+    octets    eight lanes, a bit each     rows of eight bits
+    columns   eight octets side by side   rows of a word
+    """
     planes, words, rows, plane_words = text
     plane_rows = plane_words // words
-    octets, columns = np.empty((4, PACK_ROWS), np.uint8), np.zeros((4, PACK_ROWS), np.uint64)
+    octets = np.empty((4, PACK_ROWS), np.uint8)
+    columns = np.zeros((4, PACK_ROWS), np.uint64)
     for first in range(0, 64, 8):
         octets[:] = 0
         for i in range(8):
-            lane = letters[(64 * word + first + i) * rows + row :][:PACK_ROWS]
-            _add_lane(lane, np.uint8(1 << i), octets[0], octets[1], octets[2], octets[3])
+            lane = 64 * word + first + i
+            lane_letters = letters[lane * rows + row :][:PACK_ROWS]
+            _add_lane(lane_letters, np.uint8(1 << i), octets[0], octets[1], octets[2], octets[3])
         for plane in range(4):
             _add_octets(octets[plane], np.uint64(first), columns[plane])
     for plane in range(4):
@@ -67,10 +75,12 @@ def add_sets(letters, places, text):
     """
     planes, words, rows, plane_words = text
     for place in places:
+        # The lane that owns it, and lanes before that, which repeat it in their halos.
         lane = min(place // rows, 64 * words - 1)
         at = (place - lane * rows) * words
-        while lane >= 0 and at < plane_words:  # and in the halos of lanes before
+        while lane >= 0 and at < plane_words:
             for plane in range(4):
                 bit = np.uint64(letters[place] >> plane & 1) << np.uint64(lane % 64)
                 planes[plane * plane_words + at + lane // 64] |= bit
-            lane, at = lane - 1, at + rows * words
+            lane -= 1
+            at += rows * words

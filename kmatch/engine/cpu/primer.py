@@ -5,7 +5,7 @@ Feuser & Moreano 2018 compare every position with the whole background in a matr
 matter.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice, pairwise
 from typing import Annotated, Any, NamedTuple
@@ -27,7 +27,11 @@ WARM_SHARE = 8  # a stretch of columns is at least this many times as long as it
 TICK = 0.1  # seconds between reports of progress
 
 
-class Tile(NamedTuple):
+# What a thread and its caller tell each other of a part (see `extend_tile`).
+DONE, STOP, CELLS = range(3)
+
+
+class StartTile(NamedTuple):
     """A tile of starts, and how it is cut.
 
     planes: uint64[4, w], the target's, a bit a letter, with zeros at their end; first: the tile's
@@ -44,7 +48,15 @@ class Tile(NamedTuple):
     block: int
 
 
-extend_tile = entry("kmatch.engine.cpu.primer_kernels:extend_tile", tuple[Tile, Bytes, Longs])
+extend_tile = entry("kmatch.engine.cpu.primer_kernels:extend_tile", tuple[StartTile, Bytes, Longs])
+
+
+class Part(NamedTuple):
+    """A part of the work: a tile by its first start, and columns begin … end − 1."""
+
+    first: int
+    begin: int
+    end: int
 
 
 def extend_primers(
@@ -63,42 +75,59 @@ def extend_primers(
     settle(limits, bounds)
     planes = target_planes(target, int(limits.max(initial=0)) + HEIGHT)
     stretches = _stretches(target.size, int(limits.max(initial=0)) + k, columns.size, threads)
-    items = [(first, *ends) for first in range(0, target.size, LANES) for ends in stretches]
-    watches = np.zeros((len(items), 3), np.int64)
+    parts = [Part(first, *ends) for first in range(0, target.size, LANES) for ends in stretches]
+    total = max(sum(part.end - part.begin for part in parts), 1)
+    watches = np.zeros((len(parts), 3), np.int64)
 
-    def work(number: int) -> tuple[int, Longs]:
-        first, begin, end = items[number]
-        rows = slice(first, first + LANES)
-        own = _padded(bounds[rows])
-        tile = Tile(planes, first, own, _padded(limits[rows]), k, HEIGHT, BLOCK)
+    def extend(number: int) -> Longs:
+        """Extend a part by its number; returns the bounds of its starts."""
+        first, begin, end = parts[number]
+        starts_of_tile = slice(first, first + LANES)
+        lane_bounds = _padded(bounds[starts_of_tile])
+        lane_limits = _padded(limits[starts_of_tile])
+        tile = StartTile(planes, first, lane_bounds, lane_limits, k, HEIGHT, BLOCK)
         extend_tile(tile, columns[begin:end], watches[number])
-        watches[number, 0] = end - begin
-        return first, own
+        watches[number, DONE] = end - begin
+        return lane_bounds
 
-    total = max(sum(end - begin for _, begin, end in items), 1)
-    numbers = iter(range(len(items)))
-    waiting: set[Future[tuple[int, Longs]]] = set()
     with ThreadPoolExecutor(threads) as pool:
         try:
-            # Few at a time, from left to right: the bounds that one raises save the next ones work.
-            while True:
-                free = 2 * threads - len(waiting)
-                waiting |= {pool.submit(work, number) for number in islice(numbers, free)}
-                if not waiting:
-                    break
-                done, waiting = wait(waiting, TICK, FIRST_COMPLETED)
-                for task in done:
-                    first, found = task.result()
-                    rows = bounds[first : first + LANES]
-                    np.maximum(rows, found[: rows.size], out=rows)
-                    reached = slice(first, first + rows.size + int(rows.max()))
-                    settle(limits[reached], bounds[reached])
+            for done in _in_turn(pool, extend, len(parts), 2 * threads):
+                for number, found in done:
+                    _raise_bounds(limits, bounds, parts[number].first, found)
                 if on_progress:
-                    on_progress(watches[:, 0].sum() / total)
+                    on_progress(watches[:, DONE].sum() / total)
         except BaseException:
-            watches[:, 1] = 1
+            watches[:, STOP] = 1
             raise
-    return int(watches[:, 2].sum())
+    return int(watches[:, CELLS].sum())
+
+
+def _in_turn(
+    pool: ThreadPoolExecutor, work: Callable[[int], Longs], count: int, most: int
+) -> Iterator[list[tuple[int, Longs]]]:
+    """Do so much work, and yield what is done, (number, result) each, at least once a TICK.
+
+    Few are under way at a time, from left to right: the bounds that one raises save the next ones
+    work.
+    """
+    numbers = iter(range(count))
+    under_way: dict[Future[Longs], int] = {}
+    while True:
+        for number in islice(numbers, most - len(under_way)):
+            under_way[pool.submit(work, number)] = number
+        if not under_way:
+            return
+        done, _ = wait(under_way, TICK, FIRST_COMPLETED)
+        yield [(under_way.pop(task), task.result()) for task in done]
+
+
+def _raise_bounds(limits: Longs, bounds: Longs, first: int, found: Longs) -> None:
+    """Raise the bounds of a tile's starts to those found, in place, and those of later starts."""
+    raised = bounds[first : first + LANES]
+    np.maximum(raised, found[: raised.size], out=raised)
+    reached = slice(first, first + raised.size + int(raised.max()))
+    settle(limits[reached], bounds[reached])
 
 
 def settle(limits: Longs, bounds: Longs) -> None:
@@ -112,7 +141,10 @@ def settle(limits: Longs, bounds: Longs) -> None:
 
 
 def target_planes(target: Bytes, beyond: int) -> Words:
-    """The target as planes, a bit a letter, uint64[4, w]; at least `beyond` zeros follow it."""
+    """Return the target as planes, a bit a letter, uint64[4, w].
+
+    At least `beyond` zeros follow it.
+    """
     words = -(-(target.size + LANES + beyond) // 64) + 2
     planes = np.zeros((4, 8 * words), np.uint8)
     for base, plane in enumerate(planes):
@@ -122,18 +154,19 @@ def target_planes(target: Bytes, beyond: int) -> Words:
 
 
 def _stretches(starts: int, warm: int, columns: int, threads: int) -> list[tuple[int, int]]:
-    """Stretches of columns, (begin, end), enough of them for all threads.
+    """Return stretches of columns, (begin, end), enough of them for all threads.
 
     Each but the first begins with a warm-up, so that values are exact in the columns of its own.
     """
     tiles = -(-starts // LANES)
-    parts = max(min(-(-2 * threads // max(tiles, 1)), columns // (WARM_SHARE * warm)), 1)
+    wanted = -(-2 * threads // max(tiles, 1))
+    parts = max(min(wanted, columns // (WARM_SHARE * warm)), 1)
     cuts = [columns * part // parts for part in range(parts + 1)]
     return [(max(begin - warm, 0), end) for begin, end in pairwise(cuts)]
 
 
 def _padded(array: NDArray[Any]) -> NDArray[Any]:
-    """An array of LANES items, zeros after those given."""
+    """Return an array of LANES items, zeros after those given."""
     full = np.zeros(LANES, array.dtype)
     full[: array.size] = array
     return full

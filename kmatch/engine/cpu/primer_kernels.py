@@ -51,13 +51,11 @@ RUN, COUNT, LEFT, LAST, SAVED = COUNTER * np.arange(5)
 # Of a strip: counters of the left column at the row above it and at its lowest row, lanes with a
 # row of interest, those of them whose bound is inside, then for each row the lanes that it
 # interests, the deltas, and the planes of A, C, G, T and of no letter.
-CORNER, FOOT, WANTED, INSIDE, MASKS = (
-    0,
-    COUNTER,
-    2 * COUNTER,
-    2 * COUNTER + WORDS,
-    2 * COUNTER + PAIR,
-)
+CORNER = 0
+FOOT = COUNTER
+WANTED = 2 * COUNTER
+INSIDE = WANTED + WORDS
+MASKS = WANTED + PAIR
 ROW = 5 * WORDS  # planes of one row
 FIRST_ROW = np.int64(0)  # of a strip
 GROUP = 8  # rows that are taken together, with or without rows of interest
@@ -65,7 +63,11 @@ FIRST_STRIPS = 8  # that the state has space for
 DROPPED = -1  # a strip without a left column
 
 OPEN, VERSION, DEEPEST = range(3)  # marks, see `extend_tile`
-ALIVE, RAISED, SWAPPED = 1, 2, 4  # flags that `_take` returns
+
+# Flags that `_take` returns.
+ALIVE = 1
+RAISED = 2
+SWAPPED = 4
 
 
 class Strip(NamedTuple):
@@ -108,7 +110,8 @@ def _aim(state, strip, tile):
     for lane in range(LANES):
         bound = tile.bounds[lane]
         if strip.top < bound <= tile.limits[lane]:
-            word, bit = lane >> 6, ONE << np.uint64(lane & 63)
+            word = lane >> 6
+            bit = ONE << np.uint64(lane & 63)
             row = min(bound - strip.top, strip.height) - 1
             state[strip.masks + WORDS * row + word] |= bit
             state[strip.at + WANTED + word] |= bit
@@ -123,7 +126,8 @@ def _read_rows(text, first, strip, state):
     text: uint64[4, w], the target's, a bit a letter; first: of the first lane in the first row.
     """
     for row in range(strip.height):
-        word, shift = (first + row) >> 6, np.uint64((first + row) & 63)
+        word = (first + row) >> 6
+        shift = np.uint64((first + row) & 63)
         planes = strip.planes + ROW * row
         for base in range(4):
             for i in range(WORDS):
@@ -146,7 +150,9 @@ def _enter(state, strip, tile, bits_above):
 
     LEFT is the counter at the lowest row of the strip above.
     """
-    corner, foot, bits = strip.at + CORNER, strip.at + FOOT, strip.bits
+    corner = strip.at + CORNER
+    foot = strip.at + FOOT
+    bits = strip.bits
     _read_rows(tile.planes, tile.first + strip.top, strip, state)
     if strip.top == 0:
         put_number(state, corner, bits, -tile.k)
@@ -171,11 +177,14 @@ def _gather4(planes, state, top, deltas, masks, source, target, found, offsets):
         ph, mh = load_pair(state, source)
         plus, minus = load_pair(state, found)
         ph, mh, nv0, mv0 = cell(load(planes, e), ph, mh, nv0, mv0)
-        plus, minus = plus | (ph & at0), minus | (mh & at0)
+        plus = plus | (ph & at0)
+        minus = minus | (mh & at0)
         ph, mh, nv1, mv1 = cell(load(planes, e + ROW), ph, mh, nv1, mv1)
-        plus, minus = plus | (ph & at1), minus | (mh & at1)
+        plus = plus | (ph & at1)
+        minus = minus | (mh & at1)
         ph, mh, nv2, mv2 = cell(load(planes, e + 2 * ROW), ph, mh, nv2, mv2)
-        plus, minus = plus | (ph & at2), minus | (mh & at2)
+        plus = plus | (ph & at2)
+        minus = minus | (mh & at2)
         ph, mh, nv3, mv3 = cell(load(planes, e + 3 * ROW), ph, mh, nv3, mv3)
         store_pair(state, target, ph, mh)
         store_pair(state, found, plus | (ph & at3), minus | (mh & at3))
@@ -203,7 +212,8 @@ def _start_counters(state, strip):
 @kernel
 def _sweep(state, strip, rows, top, bottom, source, target, offsets):
     """Take some rows of a strip over the columns; rows: see `extend_tile`."""
-    planes, deltas = pointer(state, strip.planes), strip.deltas + PAIR * top
+    planes = pointer(state, strip.planes)
+    deltas = strip.deltas + PAIR * top
     advance(planes, state, rows, top, bottom, deltas, source, target, offsets, len(offsets))
 
 
@@ -220,11 +230,11 @@ def _gather(state, strip, rows, borders, offsets):
     _clear(state, found, 2 * len(offsets))
     planes = pointer(state, strip.planes)
     for row in range(0, strip.height, GROUP):
-        masks = strip.masks + WORDS * row
-        if _any_lane(state, masks, GROUP):
+        if _any_lane(state, strip.masks + WORDS * row, GROUP):
             for top in (row, row + 4):
-                deltas, here = strip.deltas + PAIR * top, strip.masks + WORDS * top
-                _gather4(planes, state, top, deltas, here, source, target, found, offsets)
+                deltas = strip.deltas + PAIR * top
+                masks = strip.masks + WORDS * top
+                _gather4(planes, state, top, deltas, masks, source, target, found, offsets)
                 source = target
         else:
             _sweep(state, strip, rows, row, row + GROUP, source, target, offsets)
@@ -270,7 +280,8 @@ def _take(state, strip, rows, borders, offsets, tile):
     at `target` now.
     """
     source, _, found = borders
-    bottom, bits = strip.top + strip.height, strip.bits
+    bottom = strip.top + strip.height
+    bits = strip.bits
     wanted, inside = load_pair(state, strip.at + WANTED)
     if bottom < tile.k or nonzero(inside) == 0:
         alive = bottom < tile.k
@@ -317,7 +328,8 @@ def _leave(state, strip, bits_above, joined):
     else:
         copy(state, strip.at + CORNER, LAST, bits)
     _cap(state, LAST, strip.at + CORNER, bits)
-    low, lanes = fill(NONE), load(state, strip.at + WANTED)
+    low = fill(NONE)
+    lanes = load(state, strip.at + WANTED)
     before = load(state, LAST + (bits - 1) * WORDS)
     for row in range(strip.height):
         at = strip.deltas + PAIR * row
@@ -357,65 +369,88 @@ def _grown(state):
 
 
 @inlined
+def _strip_of(number, first, tile):
+    """Return a Strip by its number; first: where the strips begin in the state."""
+    top = number * tile.height
+    at = first + _strip_size(tile.height) * number
+    masks = at + MASKS
+    deltas = masks + tile.height * WORDS
+    planes = deltas + tile.height * PAIR
+    bits = _counter_bits(top + tile.height, tile)
+    return Strip(at, masks, deltas, planes, top, tile.height, bits)
+
+
+@inlined
 def _descend(state, aimed, marks, rows, offsets, tile, watch):
-    """Take a block of columns down the strips; returns the state, which may have grown."""
-    height = tile.height
-    source = SAVED + height * PAIR
-    target, found = source + tile.block * PAIR, source + 2 * tile.block * PAIR
-    strips, size = source + 3 * tile.block * PAIR, _strip_size(height)
-    alive, joined, number, kept = True, False, 0, 0
+    """Take a block of columns down the strips; returns the state, which may have grown.
+
+              block 0   block 1   block 2
+    strip 0   ─────────────────────────────
+    strip 1   ─────────           ─────────    where a lane is below k above it
+    strip 2   ─────────
+    """
+    source = SAVED + tile.height * PAIR
+    target = source + tile.block * PAIR
+    found = target + tile.block * PAIR
+    strips = found + tile.block * PAIR
+    alive = True
+    joined = False
+    number = kept = 0
     _clear(pointer(state, 0), source, 2 * len(offsets))
     while number < len(aimed) and (alive or number < marks[OPEN]):
-        top, fresh = number * height, aimed[number] == DROPPED
-        if top >= marks[DEEPEST] or not (alive or not fresh):
+        strip = _strip_of(number, strips, tile)
+        is_fresh = aimed[number] == DROPPED
+        if strip.top >= marks[DEEPEST] or (is_fresh and not alive):
             aimed[number] = DROPPED
-            alive, joined, number = False, False, number + 1
+            alive = False
+            joined = False
+            number += 1
             continue
-        bits_above, bits = _counter_bits(top, tile), _counter_bits(top + height, tile)
-        at = strips + size * number
-        if at + size > len(state):
+        bits_above = _counter_bits(strip.top, tile)
+        if strip.at + _strip_size(tile.height) > len(state):
             state = _grown(state)
         cells = pointer(state, 0)
-        masks = at + MASKS
-        deltas = masks + height * WORDS
-        strip = Strip(at, masks, deltas, deltas + height * PAIR, top, height, bits)
-        if fresh:
+        if is_fresh:
             _enter(cells, strip, tile, bits_above)
         if aimed[number] != marks[VERSION]:
             _aim(cells, strip, tile)
             aimed[number] = marks[VERSION]
         if number and not joined:
             _clear(cells, source, 2 * len(offsets))
-        copy(cells, at + FOOT, LEFT, bits)
+        copy(cells, strip.at + FOOT, LEFT, strip.bits)
         flags = _take(cells, strip, rows, (source, target, found), offsets, tile)
-        watch[2] += LANES * height * len(offsets)
+        watch[2] += LANES * tile.height * len(offsets)
         if flags & SWAPPED:
             source, target = target, source
         if flags & RAISED:
-            watch[2] += LANES * height * len(offsets)
+            watch[2] += LANES * tile.height * len(offsets)
             marks[VERSION] += 1
             marks[DEEPEST] = _deepest(tile.bounds, tile.limits)
             _aim(cells, strip, tile)
             aimed[number] = marks[VERSION]
-        if _leave(cells, strip, bits_above, joined) or top + height < tile.k:
+        if _leave(cells, strip, bits_above, joined) or strip.top + tile.height < tile.k:
             kept = number + 1
         else:
             aimed[number] = DROPPED
-        alive, joined, number = flags & ALIVE != 0, True, number + 1
+        alive = flags & ALIVE != 0
+        joined = True
+        number += 1
     marks[OPEN] = kept
     return state
 
 
 @kernel
 def extend_tile(tile, columns, watch):
-    """Raise the bounds of a Tile's lanes by a stretch of background.
+    """Raise the bounds of a StartTile's lanes by a stretch of background.
 
     columns: uint8, letters 0 to 3, UNKNOWN, and FRESH before a record; watch: int64[3], the columns
     done, written here, whether to stop, read here, and the cells computed, added here.
     """
-    height, block = tile.height, tile.block
+    height = tile.height
+    block = tile.block
     state = aligned(SAVED + (height + 3 * block) * PAIR + FIRST_STRIPS * _strip_size(height))
-    rows, offsets = ROW * np.arange(height), np.empty(block, np.int64)
+    rows = ROW * np.arange(height)
+    offsets = np.empty(block, np.int64)
     most = 0
     for lane in range(LANES):
         most = max(most, tile.limits[lane])

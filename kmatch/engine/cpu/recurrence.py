@@ -18,7 +18,14 @@ PAIR = 2 * WORDS  # a pair of vectors: nv and mv, or ph and mh
 
 @inlined
 def cell(eq, ph, mh, nv, mv):
-    """One row of one column: the new (ph, mh, nv, mv); eq: the lanes whose letters match."""
+    """Return (ph, mh, nv, mv) behind one row of one column; eq: the lanes whose letters match.
+
+          ph, mh
+            ↓
+    nv, mv → → nv, mv
+            ↓
+          ph, mh
+    """
     # Hyyrö's eq|mv and eq|mh may be one: where the other delta is −1, the result is the same.
     zero = eq | mv | mh
     return mv | (~zero & nv), ~nv & zero, ~mh & (zero | ph), ph & zero
@@ -26,7 +33,7 @@ def cell(eq, ph, mh, nv, mv):
 
 @inlined
 def load_pair(state, at):
-    """The two vectors at an index."""
+    """Return the two vectors at an index."""
     return load(state, at), load(state, at + WORDS)
 
 
@@ -39,7 +46,7 @@ def store_pair(state, at, one, two):
 
 @inlined
 def load_four(state, at):
-    """The deltas of four rows: nv and mv of the first, then those of the next."""
+    """Return the deltas of four rows: nv and mv of the first, then of the next."""
     nv0, mv0 = load_pair(state, at)
     nv1, mv1 = load_pair(state, at + PAIR)
     nv2, mv2 = load_pair(state, at + 2 * PAIR)
@@ -76,16 +83,19 @@ def _rows_at(rows, top):
 @kernel
 def _fours(planes, state, rows, top, deltas, source, target, offsets, columns, two):
     """Take four rows, or two times four."""
-    upper, first = load_four(state, deltas), _rows_at(rows, top)
-    lower, second = upper, first
+    upper_rows = _rows_at(rows, top)
+    upper = load_four(state, deltas)
+    lower_rows = upper_rows
+    lower = upper
     if two:
-        lower, second = load_four(state, deltas + 4 * PAIR), _rows_at(rows, top + 4)
+        lower_rows = _rows_at(rows, top + 4)
+        lower = load_four(state, deltas + 4 * PAIR)
     for c in range(columns):
         at = offsets[c]
         ph, mh = load_pair(state, source)
-        ph, mh, upper = _four(planes, first, at, ph, mh, upper)
+        ph, mh, upper = _four(planes, upper_rows, at, ph, mh, upper)
         if two:
-            ph, mh, lower = _four(planes, second, at, ph, mh, lower)
+            ph, mh, lower = _four(planes, lower_rows, at, ph, mh, lower)
         store_pair(state, target, ph, mh)
         source += PAIR
         target += PAIR
@@ -123,4 +133,6 @@ def advance(planes, state, rows, top, bottom, deltas, source, target, offsets, c
         else:
             taken = 1
             _one(planes, state, rows, top, deltas, source, target, offsets, columns)
-        source, top, deltas = target, top + taken, deltas + PAIR * taken
+        source = target
+        top += taken
+        deltas += PAIR * taken

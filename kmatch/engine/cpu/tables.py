@@ -8,15 +8,14 @@ for a text: the low bits, the high bits, and which letters are none of the four.
 """
 
 from collections.abc import Callable
-from itertools import pairwise
 from math import factorial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kmatch.arrays import Bytes, Ints, Longs, Table, Words, bounds_of, distinct
-from kmatch.engine.queries import DifferenceQuery
+from kmatch.engine.queries import DifferenceQuery, ReadingArrays
 from kmatch.engine.types import COMPLEMENT, Constraints
 
 LOOKED_UP = 10  # letters of a piece at the most: a table has 4^LOOKED_UP codes
@@ -26,14 +25,18 @@ MOST_LOOKUPS = 64  # of a window: each has a bit of a word
 WIDEST = 63  # letters of a PAM
 ENTRY = 6e-8  # seconds, about, to list one
 TAG_BITS = 2  # of an entry, pattern·2^TAG_BITS + differences
+CODE_SHIFT = 32  # bits of an entry below its code, where texts are sorted
 BLOCK = 4096  # pieces whose neighbours are listed at a time, a quarter for each difference
 CODE_OF = np.array([0, 0, 1, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0], np.uint8)  # by mask
 SINGLE = np.array([1, 2, 4, 8], np.uint8)  # masks of one base
 
 
 class Piece(NamedTuple):
-    """offset: letters between the anchor and the piece; size: of its letters that are looked up;
-    errors: differences that it may have; gapless: whether these are mismatches alone."""
+    """A piece of patterns.
+
+    offset: letters between the anchor and the piece; size: of its letters that are looked up;
+    errors: differences that it may have; gapless: whether these are mismatches alone.
+    """
 
     offset: int
     size: int
@@ -89,48 +92,68 @@ class Lookup(NamedTuple):
 def plan_lookup(
     query: DifferenceQuery, constraints: Constraints, gapless: bool = False
 ) -> Lookup | None:
-    """How queries are looked up beside their PAMs, or everywhere where there is none; None where
-    they cannot be. gapless: for mismatches alone, which takes patterns of one length."""
-    reading, k = query.reading, query.k
-    minus = distinct(constraints.minus)
-    first = [int(np.argmax(constraints.minus == each)) for each in minus]
-    strands = np.stack([minus, reading.backward[first]], axis=1).astype(np.int64)
-    # Queries go strand by strand, and letters from the far end to the anchor. What is read upwards
-    # is compared by its complement, as its window is the reverse complement of the text.
-    count = len(query.limits) // len(strands)
-    begins = reading.begins[: count + 1]
-    masks = reading.bases[reading.letters[: begins[-1]]]
-    masks = masks if reading.backward[0] else COMPLEMENT[masks]
-    lengths, limits = np.diff(begins), query.limits[:count]
-    longest = int(lengths.max())
-    fits = constraints.pams.shape[2] <= WIDEST and longest + (0 if gapless else k) <= 64
-    unequal = gapless and int(lengths.min()) < longest
-    if not fits or unequal or not np.isin(masks, SINGLE).all():
+    """Return how queries are looked up, beside their PAMs if they have any.
+
+    gapless: for mismatches alone, which takes patterns of one length. None where they cannot be.
+    """
+    strands = _strands_of(query.reading, constraints)
+    count = len(query.limits) // len(strands)  # of patterns
+    masks, begins = _patterns_of(query.reading, count)
+    longest = int(np.diff(begins).max())
+    shortest = int(np.diff(begins).min())
+    if gapless and shortest < longest:
         return None
-    pieces = find_pieces(int(lengths.min()), k, count, gapless)
+    is_short = longest + (0 if gapless else query.k) <= 64 and constraints.pams.shape[2] <= WIDEST
+    if not is_short or not np.isin(masks, SINGLE).all():
+        return None
+    pieces = find_pieces(shortest, query.k, count, gapless)
     if pieces is None:
         return None
 
     def tables() -> Tables:
-        listed = _list_pieces(masks, begins, pieces, k)
-        seeds = Seeds(*listed, lengths, limits, k)
+        seeds = _list_pieces(masks, begins, pieces, query.limits[:count], query.k)
         if gapless:
-            offset = np.arange(64)
-            exact = (offset < constraints.near) | (offset >= longest - constraints.far)
-            bits = np.packbits(exact, bitorder="little").view(np.uint64)[0]
-            seeds = seeds._replace(gapless=longest, exact=bits)
+            exact = _exact_letters(longest, constraints.near, constraints.far)
+            seeds = seeds._replace(gapless=longest, exact=exact)
         return Tables(constraints.pams, constraints.sizes, strands, seeds)
 
     return Lookup(_entries(pieces, count) * ENTRY, tables)
 
 
-def find_pieces(shortest: int, k: int, patterns: int, gapless: bool) -> list[Piece] | None:
-    """Pieces that are looked up whole, or nearly so, None where all tables would be too large.
+def _strands_of(reading: ReadingArrays, constraints: Constraints) -> Longs:
+    """Return (minus, backward) of each strand that is searched, int64[S, 2]."""
+    minus = distinct(constraints.minus)
+    first = [int(np.argmax(constraints.minus == each)) for each in minus]
+    return np.stack([minus, reading.backward[first]], axis=1).astype(np.int64)
 
-    shortest: letters of the shortest pattern.
+
+def _patterns_of(reading: ReadingArrays, count: int) -> tuple[Bytes, Longs]:
+    """Return so many patterns from the far end to the anchor, uint8[L], and int64[P+1].
+
+    Queries go strand by strand, and those of the first one are taken. What is read upwards is
+    compared by its complement, as its window is the reverse complement of the text.
     """
-    counts = range(-(-(k + 1) // (MOST_ERRORS + 1)), min(k + 1, shortest) + 1)
-    for count in sorted(counts, key=lambda count: abs(count - -(-shortest // LOOKED_UP))):
+    begins = reading.begins[: count + 1]
+    masks = reading.bases[reading.letters[: begins[-1]]]
+    return (masks if reading.backward[0] else COMPLEMENT[masks]), begins
+
+
+def _exact_letters(letters: int, near: int, far: int) -> Any:
+    """Return a bit for each letter from the anchor on that has to match; near, far: how many."""
+    offset = np.arange(64)
+    is_exact = (offset < near) | (offset >= letters - far)
+    return np.packbits(is_exact, bitorder="little").view(np.uint64)[0]
+
+
+def find_pieces(shortest: int, k: int, patterns: int, gapless: bool) -> list[Piece] | None:
+    """Return pieces that are looked up whole, or nearly so.
+
+    shortest: letters of the shortest pattern. None where all tables would be too large.
+    """
+    fewest = -(-(k + 1) // (MOST_ERRORS + 1))
+    counts = range(fewest, min(k + 1, shortest) + 1)
+    wanted = -(-shortest // LOOKED_UP)
+    for count in sorted(counts, key=lambda count: abs(count - wanted)):
         pieces = _cut(shortest, k, count, gapless)
         lookups = sum(len(_shifts(piece, k)) for piece in pieces)
         if lookups <= MOST_LOOKUPS and _entries(pieces, patterns) <= MOST_ENTRIES:
@@ -139,104 +162,168 @@ def find_pieces(shortest: int, k: int, patterns: int, gapless: bool) -> list[Pie
 
 
 def _cut(length: int, k: int, count: int, gapless: bool) -> list[Piece]:
-    """Pieces of nearly equal length, among which k + 1 is shared out."""
-    bounds = [length * i // count for i in range(count + 1)]
-    sizes = [min(end - begin, LOOKED_UP) for begin, end in pairwise(bounds)]
-    errors = [(k + count - i) // count - 1 for i in range(count)]
-    return [Piece(*each, gapless) for each in zip(bounds[:-1], sizes, errors, strict=True)]
+    """Return pieces of nearly equal length, among which k + 1 is shared out.
+
+    _cut(20, 4, 2, True)   letters  0 … 9   with 2 differences, as 3 + 2 = k + 1
+                           letters 10 … 19  with 1 difference
+    """
+    pieces = []
+    for number in range(count):
+        begin = length * number // count
+        end = length * (number + 1) // count
+        share = (k + count - number) // count
+        pieces.append(Piece(begin, min(end - begin, LOOKED_UP), share - 1, gapless))
+    return pieces
 
 
 def _shifts(piece: Piece, k: int) -> range:
-    """How far k differences may move a piece."""
+    """Return how far k differences may move a piece."""
     far = k if piece.offset and not piece.gapless else 0
     return range(-min(far, piece.offset), far + 1)
 
 
 def _entries(pieces: list[Piece], patterns: int) -> int:
-    """How many entries the tables of so many patterns have, about, and not many more."""
+    """Return how many entries the tables of so many patterns have, about, and not many more."""
     count = 0
-    for _, size, errors, gapless in pieces:
-        count += patterns * ((3 if gapless else 8) * size) ** errors // factorial(errors)
+    for piece in pieces:
+        single = (3 if piece.gapless else 8) * piece.size  # texts with one difference
+        count += patterns * single**piece.errors // factorial(piece.errors)
     return count
 
 
-def _list_pieces(
-    masks: Bytes, begins: Longs, pieces: list[Piece], k: int
-) -> tuple[Longs, Ints, Words, Ints, Words, Words]:
-    """The lookups, starts, present, entries, low and high of Seeds.
+def _list_pieces(masks: Bytes, begins: Longs, pieces: list[Piece], limits: Longs, k: int) -> Seeds:
+    """Return the Seeds of patterns.
 
-    masks: uint8[L], letters of patterns side by side, from the far end to the anchor; begins:
-    int64[P+1].
+    masks: uint8[L], letters of patterns side by side, from the far end to the anchor; begins,
+    limits: int64[P+1] and int64[P].
     """
     low, high = _words(CODE_OF[masks], begins)
-    lookups: list[tuple[int, ...]] = []
     starts: list[Longs] = []
     entries: list[Ints] = []
-    filled = codes = 0
+    entry_count = 0
     for piece in pieces:
-        offset, size, _, _ = piece
-        for shift in _shifts(piece, k):
-            lookups.append((offset + shift, size, codes, min(k - abs(shift), piece.errors)))
-        mask = np.uint64((1 << size) - 1)
-        lows, highs = (each >> np.uint64(offset) & mask for each in (low, high))
-        begin, found = _table((lows | highs << np.uint64(size)).astype(np.int64), piece)
-        starts.append(begin + filled)
+        begin, found = _table(_codes(low, high, piece), piece)
+        starts.append(begin + entry_count)
         entries.append(found)
-        filled, codes = filled + len(found), codes + len(begin)
-    every = np.concatenate(starts).astype(np.int32)
-    present = np.pad(np.diff(every, append=filled) > 0, (0, -len(every) % 64))
-    words = np.packbits(present, bitorder="little").view(np.uint64)
-    tables = np.array(lookups, np.int64), every, words, np.concatenate(entries)
-    return *tables, low, high
+        entry_count += len(found)
+
+    # A bit for each code that has entries.
+    all_starts = np.concatenate(starts).astype(np.int32)
+    has_entries = np.diff(all_starts, append=entry_count) > 0
+    bits = np.pad(has_entries, (0, -len(all_starts) % 64))
+    return Seeds(
+        lookups=_lookups_of(pieces, k),
+        starts=all_starts,
+        present=np.packbits(bits, bitorder="little").view(np.uint64),
+        entries=np.concatenate(entries),
+        low=low,
+        high=high,
+        lengths=np.diff(begins),
+        limits=limits,
+        k=k,
+    )
+
+
+def _lookups_of(pieces: list[Piece], k: int) -> Longs:
+    """Return the lookups of Seeds: a piece's table is read wherever it may have been moved to."""
+    lookups = []
+    table_begin = 0
+    for piece in pieces:
+        for shift in _shifts(piece, k):
+            errors = min(k - abs(shift), piece.errors)
+            lookups.append((piece.offset + shift, piece.size, table_begin, errors))
+        table_begin += 4**piece.size + 1
+    return np.array(lookups, np.int64)
 
 
 def _words(codes: Bytes, begins: Longs) -> tuple[Words, Words]:
-    """The low and the high bits of patterns, uint64[P] each, last letter first."""
+    """Return the low and the high bits of patterns, uint64[P] each, last letter first.
+
+    codes: uint8[L], of letters side by side; begins: int64[P+1].
+
+        letters CTA, codes 01 11 00    →    low 110, high 010
+    """
     lengths = np.diff(begins)
-    flags = np.zeros((2, len(lengths), 64), np.uint8)
-    row = np.repeat(np.arange(len(lengths)), lengths)
-    at = np.repeat(begins[1:], lengths) - 1 - np.arange(begins[-1])
-    flags[0, row, at], flags[1, row, at] = codes & 1, codes >> 1
-    low, high = np.packbits(flags, axis=2, bitorder="little").view(np.uint64)[..., 0]
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    offsets = np.repeat(begins[1:], lengths) - 1 - np.arange(begins[-1])
+    bits = np.zeros((2, len(lengths), 64), np.uint8)
+    bits[0, rows, offsets] = codes & 1
+    bits[1, rows, offsets] = codes >> 1
+    low, high = np.packbits(bits, axis=2, bitorder="little").view(np.uint64)[..., 0]
     return low.copy(), high.copy()
 
 
+def _codes(low: Words, high: Words, piece: Piece) -> Longs:
+    """Return the letters of a piece of each pattern as a number, int64[P]."""
+    offset = np.uint64(piece.offset)
+    size = np.uint64(piece.size)
+    mask = np.uint64((1 << piece.size) - 1)
+    return (low >> offset & mask | (high >> offset & mask) << size).astype(np.int64)
+
+
 def _table(codes: Longs, piece: Piece) -> tuple[Longs, Ints]:
-    """Where the entries of each code begin, int64[4^size + 1], and the entries by code.
+    """Return where the entries of each code begin, int64[4^size + 1], and the entries by code.
 
     codes: int64[P], the letters of a piece of each pattern.
     """
-    _, size, errors, gapless = piece
-    listed, block = [], BLOCK >> 2 * errors
+    listed = []
+    block = BLOCK >> 2 * piece.errors
     for first in range(0, len(codes), block):
-        part = codes[first : first + block]
-        levels = [np.sort(np.arange(len(part)) << 2 * size | part).astype(np.uint32)]
-        for _ in range(errors):
-            levels.append(_neighbours(levels[-1], size, gapless))
-        found = levels[-1].astype(np.int64)
-        differences = np.full(len(found), errors)
-        for number in reversed(range(errors)):
-            differences[np.searchsorted(levels[-1], levels[number])] = number
-        entry = (found >> 2 * size) + first << TAG_BITS | differences
-        listed.append((found & 4**size - 1) << 32 | entry)
-    every = np.sort(np.concatenate(listed))
-    starts = bounds_of(np.bincount(every >> 32, minlength=4**size))
-    return starts, every.astype(np.int32)
+        listed.append(_list_texts(codes[first : first + block], first, piece))
+    ordered = np.sort(np.concatenate(listed))
+    counts = np.bincount(ordered >> CODE_SHIFT, minlength=4**piece.size)
+    return bounds_of(counts), ordered.astype(np.int32)
+
+
+def _list_texts(codes: Longs, first: int, piece: Piece) -> Longs:
+    """Return the texts near to a piece of some patterns, int64[n].
+
+    codes: of the patterns from number `first` on. A text is its code, above CODE_SHIFT, and the
+    entry of one of the patterns (see Seeds).
+    """
+    size = piece.size
+    # Texts with up to 0, 1, … differences, each behind the number of its pattern among the codes.
+    numbered = np.arange(len(codes)) << 2 * size | codes
+    levels = [np.sort(numbered).astype(np.uint32)]
+    for _ in range(piece.errors):
+        levels.append(_neighbours(levels[-1], size, piece.gapless))
+
+    # The fewest differences of each.
+    differences = np.full(len(levels[-1]), piece.errors)
+    for number in reversed(range(piece.errors)):
+        differences[np.searchsorted(levels[-1], levels[number])] = number
+
+    texts = levels[-1].astype(np.int64)
+    patterns = (texts >> 2 * size) + first
+    entries = patterns << TAG_BITS | differences
+    return (texts & 4**size - 1) << CODE_SHIFT | entries
 
 
 def _neighbours(codes: NDArray[np.uint32], size: int, gapless: bool) -> NDArray[np.uint32]:
-    """The texts, distinct and sorted, that begin with one of some others but for one difference at
-    most; any letter follows where one is left out. Bits in front of a code stay."""
-    one, both = np.uint32(1), 1 | 1 << size  # the two bits of the first letter
+    """Return the texts that begin with one of some others but for one difference at most.
+
+    They are distinct and sorted. Any letter follows where one is left out; bits in front of a code
+    stay. Of ACG, at its second letter:
+
+        another letter     A?G
+        one more letter    A?C
+        a letter less      AG?
+    """
+    one = np.uint32(1)
+    both = 1 | 1 << size  # the two bits of the first letter
     letters = np.array([[0], [1], [1 << size], [both]], np.uint32)
-    every = np.empty((size, 1 if gapless else 3, 4, len(codes)), np.uint32)
     last = np.uint32(both << size - 1)
+    at_last = letters << np.uint32(size - 1)
+    found = np.empty((size, 1 if gapless else 3, 4, len(codes)), np.uint32)
     for i in range(size):
-        here, behind = np.uint32(both << i), np.uint32((both << size) - (both << i))
-        kept, moved, letter = codes & ~behind, codes & behind, letters << np.uint32(i)
-        every[i, 0] = codes & ~here | letter
+        here = np.uint32(both << i)
+        from_here = np.uint32((both << size) - (both << i))
+        at_here = letters << np.uint32(i)
+        found[i, 0] = codes & ~here | at_here
         if gapless:
             continue
-        every[i, 1] = kept | (moved & ~last) << one | letter
-        every[i, 2] = kept | (moved & ~here) >> one | letters << np.uint32(size - 1)
-    return distinct(every.reshape(-1))
+        before = codes & ~from_here
+        behind = codes & from_here
+        found[i, 1] = before | (behind & ~last) << one | at_here
+        found[i, 2] = before | (behind & ~here) >> one | at_last
+    return distinct(found.reshape(-1))

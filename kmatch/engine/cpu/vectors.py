@@ -18,7 +18,9 @@ from numba.extending import intrinsic, lower_builtin, models, register_model, ty
 from kmatch.engine.geometry import WIDE, WORDS
 from kmatch.jit.kernels import inlined, kernel
 
-ALL_ONES, NONE, ONE = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(0), np.uint64(1)
+ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
+NONE = np.uint64(0)
+ONE = np.uint64(1)
 
 
 class Vector(types.Type):
@@ -94,9 +96,10 @@ def _filler(words):
     return fill
 
 
-load, load_wide = _loader(WORDS), _loader(WIDE)
-
-fill, fill_wide = _filler(WORDS), _filler(WIDE)
+load = _loader(WORDS)
+load_wide = _loader(WIDE)
+fill = _filler(WORDS)
+fill_wide = _filler(WIDE)
 
 
 @intrinsic
@@ -174,8 +177,9 @@ def bits_alike(typingctx, array, index, other, at):
 @inlined
 def word_at(row, at):
     """64 bits of a row of words from bit `at` on; the next word is read too."""
-    w, shift = at >> 6, np.uint64(at & 63)
-    return row[w] >> shift | row[w + 1] << ONE << (np.uint64(63) - shift)
+    word = at >> 6
+    shift = np.uint64(at & 63)
+    return row[word] >> shift | row[word + 1] << ONE << (np.uint64(63) - shift)
 
 
 def _define(operation, build, *vectors):

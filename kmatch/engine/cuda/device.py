@@ -35,7 +35,8 @@ class Gpu:
         self.number = number
         self.memory = driver.memory()[1]  # bytes, free or not
         self.watch: driver.Stopwatch | None = None  # of kernels, where they are timed
-        self.stream, self._copying = driver.cuda.stream(), driver.cuda.stream()
+        self.stream = driver.cuda.stream()
+        self._copying = driver.cuda.stream()
         self._results = driver.cuda.stream()  # copies results while the next scan runs
         # By the id of planes on the host, the last used ones last: their copy, the event that it is
         # complete, and the masks of its planes behind A, C, G and T.
@@ -63,7 +64,8 @@ class Gpu:
         Planes in pinned memory are copied at full speed and beside other work; of those in ordinary
         memory the driver makes a copy first.
         """
-        planes, wanted = text.planes, masks.tobytes()
+        planes = text.planes
+        wanted = masks.tobytes()
         with self.lock:
             copy, arrived, united = self._kept.pop(id(planes), (None, None, b""))
             if copy is None:
@@ -73,7 +75,8 @@ class Gpu:
                 weakref.finalize(planes, self._kept.pop, id(planes), None).atexit = False
             arrived.wait(self.stream)
             if wanted and wanted != united:
-                bases, united = copy, wanted
+                bases = copy
+                united = wanted
                 copy = self.array((4 + len(masks)) * text.plane_words + SPARE)
                 unite(bases, text.plane_words, masks, copy, self.stream)
             self._kept[id(planes)] = copy, arrived, united  # the last now

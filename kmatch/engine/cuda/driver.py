@@ -27,7 +27,8 @@ if os.environ.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0") == "0":
 try:
     from numba import cuda as cuda  # kernels import it from here
 except Exception as error:  # numba-cuda fails at import beside a NumPy that is too new for it
-    cuda, _broken = None, error
+    cuda = None
+    _broken = error
 
 SIMULATED = bool(numba.config.ENABLE_CUDASIM)
 OLDEST = (5, 0)  # compute capability: the first with three-input logic
@@ -108,7 +109,8 @@ class Cache:
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep what was compiled for a signature."""
         try:
-            file, content = self._file(signature, compiled.codegen), pickle.dumps(compiled)
+            file = self._file(signature, compiled.codegen)
+            content = pickle.dumps(compiled)
         except Exception as error:
             report(self._function.__name__, repr(error))
         else:

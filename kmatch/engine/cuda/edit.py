@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import int32, int64, uint32, uint64
 
-from kmatch.arrays import bounds_of, gather
+from kmatch.arrays import Longs, Planes, bounds_of, gather
 from kmatch.engine.codes import marked
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.device import Gpu
@@ -44,9 +44,10 @@ from kmatch.engine.cuda.words import (
     encode,
     lowest,
     smaller,
+    step_of,
 )
 from kmatch.engine.geometry import Text, halo_of
-from kmatch.engine.queries import DifferenceQuery
+from kmatch.engine.queries import DifferenceQuery, ReadingArrays
 
 SHORT = 32  # letters of a pattern whose column stays in registers
 STEP = 4  # the rows of short patterns are rounded up to a multiple of this
@@ -61,7 +62,7 @@ MEMORY_SHARE = 0.5  # of the free device memory that deltas of strips may take
 TOGETHER = 8  # blocks of a launch for every multiprocessor, where there are strips
 
 
-class Shape(NamedTuple):
+class EditShape(NamedTuple):
     """A chunk and the work in it, as a kernel takes them.
 
     halo: rows of the next lane that a lane repeats; planes: that are read; stretch: rows of a lane
@@ -80,41 +81,50 @@ class Shape(NamedTuple):
 
 @cache
 def strips_of(length: int) -> tuple[int, int]:
-    """(rows of a strip, strips) of a pattern."""
+    """Return (rows of a strip, strips) of a pattern."""
     if length <= SHORT:
         return -(-length // STEP) * STEP, 1
     # The fewest rows in all, and among equals the tallest strips.
     return min(((rows, -(-length // rows)) for rows in STRIP_ROWS), key=math.prod)
 
 
-class Search:
-    """Queries of the same number of rows, for texts of any length, on a GPU; numbers: which of the
-    query's they are."""
+class EditScan:
+    """Queries of the same number of rows, for texts of any length, on a GPU.
+
+    numbers: which of the query's they are.
+    """
 
     def __init__(self, query: DifferenceQuery, numbers: list[int], gpu: Gpu) -> None:
-        reading, part = query.reading, np.array(numbers)
-        length, limit = np.diff(reading.begins)[part], query.limits[part]
-        warm = length + limit
-        self._gpu, self._coding = gpu, (len(query.limits), marked(query.k) + 1)
-        self._queries, self._warm = len(part), int(warm.max())
-        self._rows, self._strips = strips_of(int(length[0]))  # of a strip, and of a pattern
+        reading = query.reading
+        ranks = np.array(numbers)
+        lengths = np.diff(reading.begins)[ranks]
+        limits = query.limits[ranks]
+        warm = lengths + limits
+        self._gpu = gpu
+        self._coding = len(query.limits), marked(query.k) + 1
+        self._queries = len(ranks)
+        self._warm = int(warm.max())
+        self._rows, self._strips = strips_of(int(lengths[0]))  # of a strip, and of a pattern
         rows = self._rows * self._strips
-        within = rows, int(limit.min()), int(limit.max())
-        self._bits = SHORT_BITS if self._strips == 1 else counter_bits(STRIP_BITS, *within)
+        self._bits = SHORT_BITS
+        if self._strips > 1:
+            self._bits = counter_bits(STRIP_BITS, rows, int(limits.min()), int(limits.max()))
         self._planes = max(int(reading.letters.max()) + 1, 4)  # of the text that are read
-        # The plane of each letter; in front the plane behind all others fills up.
-        letters = np.full((len(part), rows), self._planes, np.int8)
-        own = np.arange(rows) >= rows - length[:, None]
-        letters[own] = gather(reading.letters, reading.begins[part], bounds_of(length))
-        searches = np.stack((part, length, reading.backward[part], warm, limit), axis=1)
-        tables = letters, searches.astype(np.int32)
-        self._tables = [driver.cuda.to_device(each, gpu.stream) for each in tables]
-        self._most, self._kept = 0, list[DeviceArray]()  # memory of strips, for so many blocks
+
+        letters = _in_rows(reading, ranks, rows, self._planes)
+        searches = np.stack((ranks, lengths, reading.backward[ranks], warm, limits), axis=1)
+        self._tables = [
+            driver.cuda.to_device(table, gpu.stream)
+            for table in (letters, searches.astype(np.int32))
+        ]
+        # Memory of strips, for so many units.
+        self._most = 0
+        self._kept: list[DeviceArray] = []
 
     def run(self, text: Text, buffer: HitBuffer) -> None:
         """Start to find the ends of these queries; see `scan`."""
         stretch, blocks = self._divide(text)
-        shape = Shape(*text[1:], halo_of(text), self._planes, stretch, *self._coding)
+        shape = EditShape(*text[1:], halo_of(text), self._planes, stretch, *self._coding)
         arguments = (text.planes, shape, *self._tables, *buffer)
         shared_bytes = 8 * ((self._planes + 1) * COLUMNS * THREADS + self._rows)
         launch = (THREADS, self._gpu.stream, shared_bytes)
@@ -129,7 +139,7 @@ class Search:
             kernel(*arguments, first, *kept)
 
     def _memory(self, units: int) -> list[DeviceArray]:
-        """The arrays of `Own` for all blocks started together, fewer where memory is short.
+        """The arrays of `StripMemory` for all blocks started together, fewer where memory is short.
 
         They are kept for later runs. units: blocks of all queries.
         """
@@ -148,24 +158,39 @@ class Search:
         than `busy` blocks finishes none of them sooner, and all wait for the last block for about
         the time that one takes.
         """
-        processors, busy = driver.multiprocessors(), BUSY if self._strips == 1 else BUSY_STRIPS
-        blocks = np.arange(1, max(MOST * processors // self._queries, 1) + 1)
-        rows = -(-text.rows // np.clip(THREADS * blocks // text.words, 1, text.rows))
+        processors = driver.multiprocessors()
+        busy = BUSY if self._strips == 1 else BUSY_STRIPS
+        # Stretches of a lane for so many blocks, and the rows and blocks that they come to.
+        wanted = np.arange(1, max(MOST * processors // self._queries, 1) + 1)
+        stretches = np.clip(THREADS * wanted // text.words, 1, text.rows)
+        rows = -(-text.rows // stretches)
         blocks = -(-text.words * -(-text.rows // rows) // THREADS)
         load = -(-self._queries * blocks // processors)
         best = np.argmin((np.maximum(load, busy) + 1) * (rows + self._warm))
         return int(rows[best]), int(blocks[best])
 
 
-def upload(query: DifferenceQuery, gpu: Gpu) -> list[Search]:
-    """A Search for the queries of as many rows each."""
+def _in_rows(reading: ReadingArrays, ranks: Longs, rows: int, filling: int) -> Planes:
+    """Return the plane of each letter of queries by rank, int8[n, rows].
+
+    In front of shorter ones the plane `filling` fills up, in which everything matches.
+    """
+    lengths = np.diff(reading.begins)[ranks]
+    letters = np.full((len(ranks), rows), filling, np.int8)
+    is_letter = np.arange(rows) >= rows - lengths[:, None]
+    letters[is_letter] = gather(reading.letters, reading.begins[ranks], bounds_of(lengths))
+    return letters
+
+
+def upload(query: DifferenceQuery, gpu: Gpu) -> list[EditScan]:
+    """An EditScan for the queries of as many rows each."""
     alike: dict[tuple[int, int], list[int]] = {}
     for number, length in enumerate(np.diff(query.reading.begins).tolist()):
         alike.setdefault(strips_of(length), []).append(number)
-    return [Search(query, numbers, gpu) for numbers in alike.values()]
+    return [EditScan(query, numbers, gpu) for numbers in alike.values()]
 
 
-def scan(text: Text, searches: Sequence[Search], buffer: HitBuffer) -> None:
+def scan(text: Text, searches: Sequence[EditScan], buffer: HitBuffer) -> None:
     """Find every anchored end within its query's limit.
 
     text: a chunk whose planes are on the GPU; see `Engine.start_edit` for the positions that a
@@ -188,30 +213,84 @@ class Ends(NamedTuple):
     owned: int
 
 
+class Task(NamedTuple):
+    """What a thread has to do: one search, in one word of lanes, along a stretch of their rows.
+
+    search: its number; length, limit: letters of its pattern, and its k; warm: columns of the
+    warm-up; columns: all that the thread takes, those first; at: the index of its word in the first
+    of them; step: to the next; ends: Ends.
+    """
+
+    search: int
+    length: int
+    limit: int
+    warm: int
+    columns: int
+    at: int
+    step: int
+    ends: Ends
+
+
+@cuda.jit(device=True)
+def _share_of(shape, unit, thread):
+    """Return the search whose share a thread takes, the share, and how many shares there are.
+
+    A unit is a block of one of the searches. Shares are words of a row, then those of the stretch
+    below. With 3 words, 2 stretches and 4 threads a block:
+
+        stretch 0   share 0  1  2       unit 0   shares 0 … 3 of search 0
+        stretch 1   share 3  4  5       unit 1   shares 4, 5 and none, none
+                                        unit 2   shares 0 … 3 of search 1
+    """
+    stretches = (shape.rows + shape.stretch - 1) // shape.stretch
+    shares = stretches * shape.words
+    blocks = (shares + THREADS - 1) // THREADS
+    search = unit // blocks
+    share = unit % blocks * THREADS + thread
+    return search, share, shares
+
+
 @cuda.jit(device=True)
 def _task(shape, searches, unit, thread):
-    """What a thread of a unit has to do, a block of one of the searches.
+    """Return the Task of a thread of a unit.
 
-    searches: int32[n, 5], of each its query's rank and length, whether the text is read downwards,
-    the warm-up in columns and the limit. Returns the number of the search; its length, warm-up and
-    limit; how many columns it takes; the index of the thread's word in the first of them, and the
-    step to the next; and its Ends, of which it owns all or none. All threads read as many rows: the
-    last stretch of a lane begins in the one before, and ends in both come twice.
+    shape: EditShape; searches: int32[n, 5], of each its query's rank and length, whether the text
+    is read downwards, the warm-up in columns and the limit. All threads read as many rows: the last
+    stretch of a lane begins in the one before, and ends in both come twice. A lane of 10 rows with
+    a halo of 3, in stretches of 4, with a warm-up of 3:
+
+        rows                   0  1  2  3  4  5  6  7  8  9 │10 11 12
+        upwards    stretch 0   w  w  w  ─  ─  ─  ─
+                   stretch 1               w  w  w  ─  ─  ─  ─
+                   stretch 2                     w  w  w  ─  ─  ─  ─
+        downwards  stretch 0   ─  ─  ─  ─  w  w  w
+                   stretch 1               ─  ─  ─  ─  w  w  w
+                   stretch 2                     ─  ─  ─  ─  w  w  w
     """
-    shares = (shape.rows + shape.stretch - 1) // shape.stretch * shape.words
-    blocks = (shares + THREADS - 1) // THREADS
-    search, share = unit // blocks, unit % blocks * THREADS + thread
+    number, share, shares = _share_of(shape, unit, thread)
     owned = ALL_ONES if share < shares else NONE
     begin = smaller(share // shape.words * shape.stretch, shape.rows - shape.stretch)
-    s = searches[search]
-    query, length, backward, warm, limit = s[0], s[1], s[2], s[3], int64(s[4])
-    row = begin + shape.stretch - 1 + warm if backward else begin + shape.halo - warm
-    step, columns, word = -1 if backward else 1, warm + shape.stretch, share % shape.words
+    search = searches[number]
+    query = search[0]
+    length = search[1]
+    backward = search[2]
+    warm = search[3]
+    limit = int64(search[4])
+
+    # The rows that are read, and the text's words in them.
+    step = step_of(backward)
+    row = begin + shape.halo - warm
+    if backward:
+        row = begin + shape.stretch - 1 + warm
+    word = share % shape.words
+    at = row * shape.words + word
+    columns = warm + shape.stretch
+
+    # The codes of ends there, whose distances are yet to be added.
     apart = shape.queries * shape.factor
     first = encode(64 * word * shape.rows + row, query, limit + 1, shape.queries, shape.factor)
     ends = Ends(first, step * apart, shape.rows * apart, owned)
-    at = row * shape.words + word
-    return search, length, warm, limit, columns, at, step * shape.words, ends
+    return Task(number, length, limit, warm, columns, at, step * shape.words, ends)
 
 
 @cuda.jit(device=True)
@@ -248,36 +327,34 @@ def make_scan(rows: int, bits: int) -> Any:
         )
         thread = cuda.threadIdx.x
         tile = Tile(shared, staged, uint32(thread))
-        search, length, warm, limit, columns, at, step, ends = _task(
-            shape, searches, cuda.blockIdx.x, thread
-        )
+        task = _task(shape, searches, cuda.blockIdx.x, thread)
         if thread < rows:
-            staged[thread] = uint32(letters[search, thread]) * uint32(COLUMNS * THREADS)
+            staged[thread] = uint32(letters[task.search, thread]) * uint32(COLUMNS * THREADS)
         for c in range(COLUMNS):
             shared[(shape.planes * COLUMNS + c) * THREADS + thread] = ALL_ONES
         cuda.syncthreads()
-        if not ends.owned:
+        if not task.ends.owned:
             return
         for i in range(rows):  # a column that grows by one a row; what fills up matches everywhere
-            state.pv[i] = NONE if i < rows - length else ALL_ONES
+            state.pv[i] = NONE if i < rows - task.length else ALL_ONES
             state.mv[i] = NONE
-        put_number(state.counter, bits, length - limit - 1)
-        way = Way(text, shape.planes, shape.plane_words, at, step)
-        for t in range(0, columns, COLUMNS):
-            stage(way, t, columns - t, tile)
+        put_number(state.counter, bits, task.length - task.limit - 1)
+        way = Way(text, shape.planes, shape.plane_words, task.at, task.step)
+        for t in range(0, task.columns, COLUMNS):
+            stage(way, t, task.columns - t, tile)
             for c in range(COLUMNS):
                 state.ph[c] = NONE
                 state.mh[c] = NONE
             advance(state, rows, tile, 0)
             for c in range(COLUMNS):
                 left = add(state.counter, bits, state.ph[c], state.mh[c])
-                if left and warm <= t + c and t + c < columns:
-                    _append(state.counter, bits, left, ends, t + c, buffer)
+                if left and task.warm <= t + c and t + c < task.columns:
+                    _append(state.counter, bits, left, task.ends, t + c, buffer)
 
     return kernel
 
 
-class Own(NamedTuple):
+class StripMemory(NamedTuple):
     """What device memory keeps of a pattern whose rows go in strips, uint64 each: a thread's own
     words are those from `at` on, each `apart` words from the next.
 
@@ -397,26 +474,24 @@ def make_strips(rows: int, bits: int) -> Any:
         thread = cuda.threadIdx.x
         tile = Tile(shared, staged, uint64(thread))
         me = cuda.blockIdx.x * THREADS + thread
-        own = Own(deltas, borders, totals, me, cuda.gridDim.x * THREADS)
-        search, length, warm, limit, columns, at, step, ends = _task(
-            shape, searches, first_unit + cuda.blockIdx.x, thread
-        )
+        own = StripMemory(deltas, borders, totals, me, cuda.gridDim.x * THREADS)
+        task = _task(shape, searches, first_unit + cuda.blockIdx.x, thread)
         for c in range(COLUMNS):
             shared[(shape.planes * COLUMNS + c) * THREADS + thread] = ALL_ONES
         strips = letters.shape[1] // rows
-        missing = strips * rows - length
-        put_number(counter, bits, rows - missing - limit - 1)
+        missing = strips * rows - task.length
+        put_number(counter, bits, rows - missing - task.limit - 1)
         _save_counter(counter, bits, own, 0, 0)
         last = 0  # the lowest strip that takes part
         fresh = 0  # the strip that starts anew
-        for base in range(0, columns, SPAN):
-            span = smaller(SPAN, columns - base)
-            way = Way(text, shape.planes, shape.plane_words, at + step * base, step)
+        for base in range(0, task.columns, SPAN):
+            span = smaller(SPAN, task.columns - base)
+            way = Way(text, shape.planes, shape.plane_words, task.at + task.step * base, task.step)
             strip = 0
             while strip <= last:
                 cuda.syncthreads()
                 if thread < rows:
-                    plane = letters[search, strip * rows + thread]
+                    plane = letters[task.search, strip * rows + thread]
                     staged[thread] = uint64(plane) * uint64(COLUMNS * THREADS)
                 cuda.syncthreads()
                 _load_strip(state, rows, own, strip, strip == fresh, missing)
@@ -426,8 +501,8 @@ def make_strips(rows: int, bits: int) -> Any:
                 low = counter[top]
                 if strip == last and strip + 1 < strips:
                     _save_counter(counter, bits, own, strip + 1, rows)
-                counted = base, warm if strip + 1 == strips else columns, span
-                low |= _cross(state, rows, bits, strip, counted, way, own, tile, ends, buffer)
+                counted = base, task.warm if strip + 1 == strips else task.columns, span
+                low |= _cross(state, rows, bits, strip, counted, way, own, tile, task.ends, buffer)
                 _save_strip(state, rows, own, strip)
                 _save_counter(counter, bits, own, strip, 0)
                 if strip == last:

@@ -27,7 +27,7 @@ from kmatch.engine.geometry import Layout, Text
 from kmatch.engine.queries import DifferenceQuery, QueryArrays
 from kmatch.engine.types import Starts, part_of
 from kmatch.errors import DeviceError
-from kmatch.jit.entries import example
+from kmatch.jit.arguments import example
 
 LAYOUT = Layout(
     length=1 << 27,
@@ -92,11 +92,11 @@ class CudaEngine(Engine):
         return driver.pinned(size)
 
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
-        from kmatch.engine.cuda.hamming import Search
+        from kmatch.engine.cuda.hamming import WindowScan
 
         def start(gpu: Gpu) -> UnderWay[Any]:
             here = gpu.text(text, query.masks)
-            search = self._planned(gpu, query, lambda: Search(query, k, text.words, gpu))
+            search = self._planned(gpu, query, lambda: WindowScan(query, k, text.words, gpu))
             return start_scan(gpu, capacity, lambda hits: search.run(here, hits))
 
         return self._start(start)
@@ -207,11 +207,12 @@ def cuda_kernels(pairs: bool | None = None) -> dict[str, tuple[Any, tuple[Any, .
         for constants in kinds:
             found[" ".join(map(str, (name, *constants)))] = make, constants, signature
 
-    steps, shorts = Annotated[Ints, 2], NDArray[np.uint32]
-    tile = Words, shorts, Ints, Ints, Table, primer_kernels.Shape, Words, Table, Longs
+    steps = Annotated[Ints, 2]
+    shorts = NDArray[np.uint32]
+    tile = Words, shorts, Ints, Ints, Table, primer_kernels.PrimerShape, Words, Table, Longs
     heights = product((primer.HEIGHT,), primer.BITS, (primer_kernels.WIDTH,))
     add("primer", primer_kernels.make_extend, heights, *tile)
-    scan = Words, edit.Shape, Annotated[Planes, 2], steps, Longs, Longs
+    scan = Words, edit.EditShape, Annotated[Planes, 2], steps, Longs, Longs
     strips = product(edit.STRIP_ROWS, edit.STRIP_BITS)
     add("strips", edit.make_strips, strips, *scan, int, Words, Words, Words)
     short = product(range(edit.STEP, edit.SHORT + 1, edit.STEP), (edit.SHORT_BITS,))
@@ -219,7 +220,7 @@ def cuda_kernels(pairs: bool | None = None) -> dict[str, tuple[Any, tuple[Any, .
     tiles = [(bits, LAYOUT.words, hamming.FLAT, pairs) for bits in hamming.BITS]
     tall = [bits for bits in hamming.BITS if bits <= hamming.TALL_BITS]
     tiles += [(bits, LAYOUT.words, hamming.TALL, pairs) for bits in tall]
-    hamming_types = Words, hamming.Shape, Planes, Ints, Words, steps, Longs, Longs
+    hamming_types = Words, hamming.WindowShape, Planes, Ints, Words, steps, Longs, Longs
     add("hamming", hamming.make_scan, tiles, *hamming_types)
     add("fill", lambda: text.fill, [()], Words, int, Bytes, Words)
     return found

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import int64, uint64
 
-from kmatch.arrays import Bools, Ints, Longs, Planes, bounds_of, offsets_in_rows
+from kmatch.arrays import Bools, Ints, Longs, Planes, Table, bounds_of, offsets_in_rows
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.device import Gpu
 from kmatch.engine.cuda.driver import DeviceArray, cuda, kept
@@ -73,30 +73,32 @@ class Groups(NamedTuple):
     codes: DeviceArray
 
 
-class Search:
+class WindowScan:
     """Queries within k on a GPU, for texts of so many words in a row."""
 
     def __init__(self, query: QueryArrays, k: int, words: int, gpu: Gpu) -> None:
-        bounds, bits = query.bounds, next(bits for bits in BITS if k < 1 << bits)
-        last_unseen = bounds[:, 3] - 1  # counted letters come first, in the order of their offsets
-        needed = int(query.shifts[last_unseen[last_unseen >= bounds[:, 0]]].max(initial=0))
-        depth, planes, reach = _tile(query, needed, bits, words)
-        self._rows = THREADS // words * depth  # those whose windows a block searches
+        bits = next(bits for bits in BITS if k < 1 << bits)
+        depth, planes, reach = _tile(query, _needed(query), bits, words)
+        self._rows = THREADS // words * depth  # whose windows a block searches
         size = Size(planes, (self._rows + reach) * words)
-        letters, shifts, (begin, exact, end) = _in_groups(query)
+        letters, shifts, groups = _in_groups(query)
         # Words before the tile that match everywhere, one for each that a thread reads.
         ones = 0 if len(letters) == len(query.planes) else THREADS * depth
-        near = ((letters < planes) & (shifts <= reach)).view(np.uint32) == ALL_OF_GROUP
+
+        # Where each letter's word is in shared memory, which means nothing for one that is not in
+        # the tile.
         indices = letters.astype(np.int32) * size.words + shifts * words + ones
-        at = indices.astype(np.uint16)  # it means nothing for a letter that is not in the tile
-        at[letters == ALWAYS] = 0
-        counted = np.minimum(_first_far(near, begin), exact)
-        unseen = np.minimum(begin + (bounds[:, 3] - bounds[:, 0]) // GROUP, counted)
-        steps = np.stack([begin, unseen, counted, exact, end], axis=1).astype(np.int32)
-        tables = letters, shifts, at.view(np.uint64), steps
+        codes = indices.astype(np.uint16)
+        codes[letters == ALWAYS] = 0
+
+        is_near = ((letters < planes) & (shifts <= reach)).view(np.uint32) == ALL_OF_GROUP
+        steps = _steps(query, groups, is_near)
+        tables = letters, shifts, codes.view(np.uint64), steps
         self._tables = [driver.cuda.to_device(table, gpu.stream) for table in tables]
         self._kernel = make_scan(bits, words, depth, driver.copies_in_background())
-        self._fixed, self._queries, self._stream = (size, ones, k), len(steps), gpu.stream
+        self._fixed = size, ones, k
+        self._queries = len(steps)
+        self._stream = gpu.stream
 
     def run(self, text: Text, buffer: HitBuffer) -> None:
         """Start to find every window within k mismatches of each query.
@@ -106,9 +108,30 @@ class Search:
         size, ones, _ = self._fixed
         tiles = -(-text.rows // self._rows)
         grid = tiles, query_parts(tiles, self._queries)
-        shape = Shape(text.rows, text.plane_words, *self._fixed)
+        shape = WindowShape(text.rows, text.plane_words, *self._fixed)
         kernel = self._kernel[grid, THREADS, self._stream, 8 * (ones + size.planes * size.words)]
         kernel(text.planes, shape, *self._tables, *buffer)
+
+
+def _needed(query: QueryArrays) -> int:
+    """Return the largest offset of the letters that are counted before a look pays."""
+    # Counted letters come first, in the order of their offsets.
+    last_unseen = query.bounds[:, 3] - 1
+    is_any = last_unseen >= query.bounds[:, 0]
+    return int(query.shifts[last_unseen[is_any]].max(initial=0))
+
+
+def _steps(query: QueryArrays, groups: tuple[Longs, Longs, Longs], is_near: Bools) -> Table:
+    """Return the steps of each query's search, int32[Q, 5]; see `_search`.
+
+    groups: see `_in_groups`; is_near: bool[G], the groups that are in the tile.
+    """
+    begin, exact, end = groups
+    counted = np.minimum(_first_far(is_near, begin), exact)
+    looks = (query.bounds[:, 3] - query.bounds[:, 0]) // GROUP
+    unseen = np.minimum(begin + looks, counted)
+    steps: Table = np.stack([begin, unseen, counted, exact, end], axis=1).astype(np.int32)
+    return steps
 
 
 def _tile(query: QueryArrays, needed: int, bits: int, words: int) -> tuple[int, int, int]:
@@ -130,21 +153,27 @@ def _reach(depth: int, planes: int, words: int) -> int:
 
 
 def _in_groups(query: QueryArrays) -> tuple[Planes, Ints, tuple[Longs, Longs, Longs]]:
-    """Groups and shifts in whole groups, and where the groups of each query begin.
+    """Return planes and shifts in whole groups, and where the groups of each query begin.
 
-    These are the first counted ones, the first exact ones, and the ends.
+    These are the first counted ones, the first exact ones, and the ends. With 5 counted letters c
+    and 2 exact ones e:
+
+        letters   c c c c   c . . .   e e . .
     """
     sizes = np.diff(query.bounds[:, :3], axis=1).reshape(-1)
     groups = bounds_of(-(-sizes // GROUP))
-    own = offsets_in_rows(GROUP * groups) < np.repeat(sizes, GROUP * np.diff(groups))
-    filled, moved = np.full(len(own), ALWAYS, np.int8), np.zeros(len(own), np.int32)
-    filled[own], moved[own] = query.planes, query.shifts
-    return filled, moved, (groups[:-1:2], groups[1::2], groups[2::2])
+    sizes_of_letters = np.repeat(sizes, GROUP * np.diff(groups))
+    is_letter = offsets_in_rows(GROUP * groups) < sizes_of_letters
+    planes = np.full(len(is_letter), ALWAYS, np.int8)
+    planes[is_letter] = query.planes
+    shifts = np.zeros(len(is_letter), np.int32)
+    shifts[is_letter] = query.shifts
+    return planes, shifts, (groups[:-1:2], groups[1::2], groups[2::2])
 
 
-def _first_far(near: Bools, begin: Longs) -> Longs:
-    """The first group from `begin` on that is not in the tile."""
-    far = np.append(np.flatnonzero(~near), len(near))
+def _first_far(is_near: Bools, begin: Longs) -> Longs:
+    """Return the first group from `begin` on that is not in the tile, int64[Q]."""
+    far = np.append(np.flatnonzero(~is_near), len(is_near))
     return far[np.searchsorted(far, begin)]
 
 
@@ -294,7 +323,7 @@ def _collect(state, bits, depth, text, lanes, query, buffer):
                 to += 1
 
 
-class Shape(NamedTuple):
+class WindowShape(NamedTuple):
     """A chunk and a tile as the kernel takes them; arrays that it took inside of tuples would cost
     a twelfth of the speed of many patterns.
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Ints, Longs, distinct
+from kmatch.arrays import Bytes, Ints, Longs, distinct, order_of, range_join
 from kmatch.engine.cpu import primer as on_cpu
 from kmatch.engine.cpu.primer import settle, target_planes
 from kmatch.engine.cuda import driver
@@ -27,7 +27,7 @@ from kmatch.engine.cuda.primer_kernels import (
     CELLS,
     STRETCHES,
     WIDTH,
-    Shape,
+    PrimerShape,
     border_words,
     make_extend,
     stretch_of,
@@ -37,7 +37,8 @@ from kmatch.engine.types import FRESH, UNKNOWN, Starts
 
 HEIGHT = 16  # rows of a strip
 BITS = (8, 10, 12, 14)  # of counters, up to those of 10,000 letters
-ROWS, MORE = 3, 64  # a piece is first taken down ROWS·k + MORE rows
+ROWS = 3  # a piece is first taken down ROWS·k + MORE rows
+MORE = 64
 DEEPEST = 1 << 13  # rows below which the CPU goes on
 SEED = 64  # the first piece is this fraction of the background, or as many columns as a warm-up
 GROWTH = 7  # each further piece is at most this many times all those before it
@@ -45,9 +46,11 @@ LAUNCH_CELLS = 1 << 40  # the most that a multiprocessor computes in a launch
 MEMORY_SHARE = 0.5  # of the free device memory that deltas may take
 BLOCKS = 6  # on a multiprocessor
 WAVES = 8  # units for each block, where there are enough
-LEAST, MOST = 0.125, 12  # columns of a stretch for each of its warm-up
+LEAST = 0.125  # columns of a stretch for each of its warm-up, and the most
+MOST = 12
 FEWEST = 3  # units for each multiprocessor that are taken down further
-NO_LIMIT, NO_BOUND = 0, 1  # of a start that is of no interest
+NO_LIMIT = 0  # of a start that is of no interest, whose bound is more
+NO_BOUND = 1
 
 
 def extend_primers(
@@ -60,7 +63,8 @@ def extend_primers(
 ) -> int:
     """See `Engine.extend_primers`; threads: of the CPU, which goes on with starts that are alive
     too far down; its cells are not counted."""
-    limits, bounds = starts.limits, starts.bounds
+    limits = starts.limits
+    bounds = starts.bounds
     if not (bounds <= limits).any():
         return 0
     search = Extension(gpu, starts, group_columns(columns), k)
@@ -79,7 +83,11 @@ def extend_primers(
 
 
 def group_columns(columns: Bytes) -> Bytes:
-    """Columns in groups of COLUMNS: a group of FRESH before each record, UNKNOWN to fill its end.
+    """Return columns in groups of COLUMNS.
+
+    A group of FRESH (f) is before each record, and UNKNOWN (u) fills its end:
+
+        a c g t a   f   c c     →     f f f f   a c g t   a u u u   f f f f   c c u u
 
     Letters that match nothing change no result at the end of a record.
     """
@@ -88,9 +96,9 @@ def group_columns(columns: Bytes) -> Bytes:
     ends = np.cumsum([COLUMNS + _up(len(part), COLUMNS) for part in parts])
     grouped = np.full(ends[-1], UNKNOWN, np.uint8)
     for end, part in zip(ends.tolist(), parts, strict=True):
-        at = end - _up(len(part), COLUMNS)
-        grouped[at - COLUMNS : at] = FRESH
-        grouped[at : at + len(part)] = part
+        begin = end - _up(len(part), COLUMNS)
+        grouped[begin - COLUMNS : begin] = FRESH
+        grouped[begin : begin + len(part)] = part
     return grouped
 
 
@@ -98,10 +106,14 @@ class Extension:
     """A target and a background on the GPU; cells: that were computed so far."""
 
     def __init__(self, gpu: Gpu, starts: Starts, letters: Bytes, k: int) -> None:
-        target, self._limits, self._bounds = starts.masks, starts.limits, starts.bounds
-        self.letters, self.cells = letters, 0
-        self._gpu, self._k = gpu, k
+        self.letters = letters
+        self.cells = 0
+        self._gpu = gpu
+        self._k = k
+        self._limits = starts.limits
+        self._bounds = starts.bounds
         self._lanes = 64 * WIDTH
+        target = starts.masks
         self._tiles = -(-len(target) // self._lanes)
         first = ROWS * k + MORE
         self._rows = _up(min(first, self._last()), HEIGHT)  # that all pieces are taken down
@@ -123,7 +135,8 @@ class Extension:
 
     def pieces(self) -> Iterator[tuple[int, int]]:
         """Yield the columns (begin, end) of the next piece, as long as a start is open."""
-        begin, seed = 0, max(len(self.letters) // SEED, self._warm(self._rows))
+        begin = 0
+        seed = max(len(self.letters) // SEED, self._warm(self._rows))
         while begin < len(self.letters) and self._last():
             rows = int(self._bounds[self._bounds <= self._limits].sum())
             most = max(LAUNCH_CELLS * driver.multiprocessors() // rows, 1)
@@ -143,11 +156,13 @@ class Extension:
     def extend_further(self, units: Longs) -> tuple[int, Longs]:
         """Take the units alive below the rows of all pieces further down; returns the rows that
         they were taken down, and the units alive below these."""
-        rows, last = self._rows, self._last()
+        rows = self._rows
+        last = self._last()
         while len(units) and 2 * rows <= self._deepest and rows < last:
             # An alignment moves right by no more columns than these rows have for their warm-up.
             units = merged(units, self._warm(rows), len(self.letters))
-            passed, rows = rows, _up(min(2 * rows, last), HEIGHT)
+            passed = rows
+            rows = _up(min(2 * rows, last), HEIGHT)
             units = cut_units(units, MOST * self._warm(rows), self._fewest)
             units = self.launch(_up(min(last, self._deepest), HEIGHT), rows, passed, units)
         return rows, units
@@ -155,43 +170,51 @@ class Extension:
     def launch(self, most_rows: int, rows: int, passed: int, units: Longs) -> Longs:
         """Raise the bounds by units taken down some rows; returns those that are alive below them.
 
-        most_rows: the most that this kernel ever takes; passed: see Shape.
+        most_rows: the most that this kernel ever takes; passed: see PrimerShape.
         """
         if not len(units):
             return units
-        warm, strips = self._warm(rows), rows // HEIGHT
-        stretch = stretch_of(int((units[:, 2] - units[:, 1]).max()))
-        stream = self._gpu.stream
+        columns = int((units[:, 2] - units[:, 1]).max())
+        strips = rows // HEIGHT
+        shape = PrimerShape(
+            self._plane_words, stretch_of(columns), self._warm(rows), self._k, strips, passed
+        )
         blocks = min(len(units), self._resident)
         if strips > 1:
-            words = border_words(stretch, warm, WIDTH)
-            blocks = max(min(blocks, self._memory // words), 1)
-            if len(self._deltas) < blocks * words:
-                self._deltas = None
-                self._deltas = self._gpu.array(blocks * words)
+            blocks = self._reserve(blocks, shape)
         bounds = self._copy(self._whole_tiles(self._bounds, NO_BOUND))
         tally = self._copy(np.zeros(2, np.int64))
         reach = self._copy(np.full((len(units), 2), [len(self.letters), 0]))
         kernel = make_extend(HEIGHT, counter_bits(BITS, most_rows, self._k - 1, self._k - 1), WIDTH)
+        stream = self._gpu.stream
         kernel[blocks, STRETCHES * WIDTH, stream](
             self._text,
             self._columns,
             self._ends,
             bounds,
             self._copy(units),
-            Shape(self._plane_words, stretch, warm, self._k, strips, passed),
+            shape,
             self._deltas,
             reach,
             tally,
         )
-        counts, raised, reached = (
-            array.copy_to_host(stream=stream) for array in (tally, bounds, reach)
-        )
+        counts = tally.copy_to_host(stream=stream)
+        raised = bounds.copy_to_host(stream=stream)
+        reached = reach.copy_to_host(stream=stream)
         stream.synchronize()
         self._bounds[:] = raised[: len(self._bounds)]
         settle(self._limits, self._bounds)
         self.cells += int(counts[CELLS]) * HEIGHT * self._lanes
         return alive_units(units, reached)
+
+    def _reserve(self, blocks: int, shape: PrimerShape) -> int:
+        """Reserve memory for the deltas of blocks; returns for how many there is some."""
+        words = border_words(shape.stretch, shape.warm, WIDTH)
+        blocks = max(min(blocks, self._memory // words), 1)
+        if len(self._deltas) < blocks * words:
+            self._deltas = None  # frees what there is
+            self._deltas = self._gpu.array(blocks * words)
+        return blocks
 
     def _span(self, columns: int, warm: int) -> int:
         """Columns of a unit, of those of all tiles: many for a warm-up, but few enough to keep the
@@ -214,12 +237,12 @@ class Extension:
 
 
 def _up(number: int, step: int) -> int:
-    """The number, rounded up to a multiple of step."""
+    """Return a number, rounded up to a multiple of step."""
     return -(-number // step) * step
 
 
 def alive_units(units: Longs, reached: Longs) -> Longs:
-    """The units that are alive, of each the columns in which it is.
+    """Return the units that are alive, of each the columns in which it is.
 
     reached: int64[n, 2], the first of these columns and the end of the last. A unit that is alive
     in its warm-up alone is left out: these columns are another's.
@@ -231,32 +254,40 @@ def alive_units(units: Longs, reached: Longs) -> Longs:
 
 
 def merged(units: Longs, more: int, end: int) -> Longs:
-    """Units of so many more columns to the right, which none ends beyond, with those that touch
-    made one."""
-    tile, first, last = units.T
-    first, last = first + tile * (end + 1), np.minimum(last + more, end) + tile * (end + 1)
-    order = np.argsort(first, kind="stable")
-    last = np.maximum.accumulate(last[order])
-    apart = np.append(True, first[order][1:] > last[:-1])
-    begins = order[apart]
-    ends = np.append(np.flatnonzero(apart)[1:], len(units)) - 1
-    tile = tile[begins]
-    return np.stack([tile, units[begins, 1], last[ends] - tile * (end + 1)], axis=1)
+    """Return units with so many more columns to the right, those that touch made one.
+
+    None ends beyond column `end`. Of one tile, with 2 more columns:
+
+        columns     0 1 2 3 4 5 6 7 8 9
+        units       ─ ─   ─         ─
+        merged      ─ ─ ─ ─ ─ ─     ─ ─
+    """
+    tile, first, last = units[order_of(units[:, 0], units[:, 1])].T
+    last = np.minimum(last + more, end)
+    # Coordinates on one line, on which no tile reaches the next one.
+    line = tile * (end + 1)
+    furthest = np.maximum.accumulate(last + line)
+    begins_anew = np.append(True, (first + line)[1:] > furthest[:-1])
+    begin_rows = np.flatnonzero(begins_anew)
+    end_rows = np.append(begin_rows[1:], len(units)) - 1
+    merged_last = (furthest - line)[end_rows]
+    return np.stack([tile[begin_rows], first[begin_rows], merged_last], axis=1)
 
 
 def cut_units(units: Longs, most: int, fewest: int) -> Longs:
-    """The same units cut into units of at most `most` columns, a multiple of COLUMNS, in order.
+    """Return the same units cut into units of at most `most` columns, those further left first.
 
-    Those of few columns in all are cut further, into about `fewest` units: one takes as long as its
-    columns with their warm-up, on its own as beside others.
+    most: a multiple of COLUMNS. Units of few columns in all are cut further, into about `fewest`
+    units: one takes as long as its columns with their warm-up, on its own as beside others.
     """
-    size = units[:, 2] - units[:, 1]
-    share = int(size.sum()) // (fewest * COLUMNS)
+    sizes = units[:, 2] - units[:, 1]
+    share = int(sizes.sum()) // (fewest * COLUMNS)
     most = min(most, max(share, 1) * COLUMNS)
-    parts = -(-size // most)
-    size = np.repeat(-(-size // (parts * COLUMNS)) * COLUMNS, parts)
-    number = np.arange(len(size)) - np.repeat(np.cumsum(parts) - parts, parts)
-    tile, first, last = np.repeat(units, parts, axis=0).T
-    first = first + number * size
-    order = np.argsort(first, kind="stable")
-    return np.stack([tile, first, np.minimum(first + size, last)], axis=1)[order]
+    counts = -(-sizes // most)
+    part_sizes = -(-sizes // (counts * COLUMNS)) * COLUMNS
+    rows, numbers = range_join(np.zeros_like(counts), counts)
+    tile, first, last = units[rows].T
+    part_first = first + numbers * part_sizes[rows]
+    part_last = np.minimum(part_first + part_sizes[rows], last)
+    parts = np.stack([tile, part_first, part_last], axis=1)
+    return parts[order_of(part_first)]

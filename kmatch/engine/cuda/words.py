@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import int64, types, uint64
 from numba.extending import intrinsic
 
-from kmatch.engine import codes
+from kmatch.engine import codes, queries
 from kmatch.engine.cuda.driver import SIMULATED, DeviceArray, cuda
 
 ALL_ONES = uint64(0xFFFFFFFFFFFFFFFF)
@@ -36,6 +36,7 @@ class HitBuffer(NamedTuple):
 
 
 encode = cuda.jit(device=True)(codes.encode)
+step_of = cuda.jit(device=True)(queries.step_of)
 
 
 @cuda.jit(device=True)

@@ -12,7 +12,8 @@ import numpy as np
 from kmatch.arrays import Bytes, Ints
 from kmatch.engine.cpu.hits import next_item
 from kmatch.engine.workers import Workers
-from kmatch.jit.kernels import hosted, kernel
+from kmatch.jit.entries import hosted
+from kmatch.jit.kernels import kernel
 from kmatch.published.cpu.nakano2012 import fill_diagonally
 
 STRIP = 64  # rows of D held at a time
@@ -38,6 +39,7 @@ def alternative(target: Bytes, background: Bytes, k: int, table: Ints, workers: 
 
 
 @hosted
+@kernel
 def _each_start(work, target, background, k, by_diagonals, table):
     """Fig. 4(a): starts are shared out to the threads, until one has no primer."""
     n = len(target)
@@ -60,13 +62,16 @@ def _conventional_prefix(letters, background, k):
     """Fig. 2(a); all letters where a prefix of k − 1 differences has them all."""
     row = np.zeros(len(background) + 1, np.int32)
     for i in range(1, len(letters) + 1):
-        corner, left = row[0], np.int32(i)
-        row[0] = least = left
+        corner = row[0]
+        left = np.int32(i)
+        row[0] = left
+        least = left
         for j in range(1, len(row)):
             above = row[j]
             differs = 0 if letters[i - 1] & background[j - 1] else 1
             left = min(np.int32(min(left, above) + 1), np.int32(corner + differs))
-            row[j], corner = left, above
+            row[j] = left
+            corner = above
             least = min(least, left)
         if least >= k:
             return i - 1
@@ -92,7 +97,9 @@ def _column(letters, background, k, first, last, before, here):
 
     It ends with a diagonal that has all the letters (optimization 2).
     """
-    m, n, largest = len(letters), len(background), 0
+    m = len(letters)
+    n = len(background)
+    largest = 0
     for d in range(first, last):
         row = min(max(before[d + k - 1], before[d + k] + 1, before[d + k + 1] + 1), m)
         while row < m and row + d < n and letters[row] & background[row + d]:
@@ -140,7 +147,8 @@ def alternative_fine(
     columns = np.empty((2, len(background) + k + 2), np.int32)
     table[:] = NONE
     for r in range(len(target)):
-        letters, largest = target[r:], np.zeros(parts, np.int64)
+        letters = target[r:]
+        largest = np.zeros(parts, np.int64)
         columns[:] = -1
         for e in range(k):
             workers.run(_parts_of_column, parts, letters, background, k, e, columns, largest)
@@ -150,14 +158,16 @@ def alternative_fine(
 
 
 @hosted
+@kernel
 def _parts_of_column(work, letters, background, k, e, columns, largest):
-    n, parts = len(background), len(largest)
+    n = len(background)
+    parts = len(largest)
     while True:
         part = next_item(work)
         if part < 0:
             return
         first = -e + (n + e) * part // parts
         last = -e + (n + e) * (part + 1) // parts
-        largest[part] = _column(
-            letters, background, k, first, last, columns[e % 2], columns[(e + 1) % 2]
-        )
+        before = columns[e % 2]
+        here = columns[(e + 1) % 2]
+        largest[part] = _column(letters, background, k, first, last, before, here)

@@ -12,8 +12,8 @@ import numpy as np
 from kmatch.arrays import Bytes, Ints
 from kmatch.engine.cpu.hits import next_item
 from kmatch.engine.workers import Workers
-from kmatch.jit.entries import Entry
-from kmatch.jit.kernels import hosted, kernel
+from kmatch.jit.entries import Entry, hosted
+from kmatch.jit.kernels import kernel
 
 WIDTH = 4096  # columns of d held at a time
 TOO_FAR = -1
@@ -27,21 +27,27 @@ def diagonal(text: Bytes, pattern: Bytes, k: int, table: Ints) -> None:
     d is held a panel of columns at a time, of which the last is the next one's first. One thread
     computes all cells of a step, which do not wait for one another.
     """
-    d = np.empty((len(pattern) + 1, min(WIDTH, len(text) + 1)), np.int32)
-    d[0], d[:, 0] = 0, np.arange(len(d))
+    columns = min(WIDTH, len(text) + 1)
+    d = np.empty((len(pattern) + 1, columns), np.int32)
+    d[0] = 0
+    d[:, 0] = np.arange(len(d))
     for first in range(0, len(text), WIDTH - 1):
         letters = text[first : first + WIDTH - 1]
         fill_diagonally(letters, pattern, d)
-        last = d[-1, 1 : len(letters) + 1]
-        table[first : first + len(letters)] = np.where(last <= k, last, TOO_FAR)
-        d[:, 0] = d[:, len(letters)]
+        count = len(letters)
+        last = d[-1, 1 : count + 1]
+        table[first : first + count] = np.where(last <= k, last, TOO_FAR)
+        d[:, 0] = d[:, count]
 
 
 @hosted
+@kernel
 def fill_diagonally(text, pattern, d):
     """Fill d, int32[m+1, ≥ n+1], whose row 0 and column 0 are given."""
-    for step in range(1, len(text) + len(pattern)):
-        for i in range(max(1, step - len(text) + 1), min(len(pattern), step) + 1):
+    n = len(text)
+    m = len(pattern)
+    for step in range(1, n + m):
+        for i in range(max(1, step - n + 1), min(m, step) + 1):
             j = step - i + 1
             differs = 0 if pattern[i - 1] & text[j - 1] else 1
             d[i, j] = min(d[i, j - 1] + 1, d[i - 1, j] + 1, d[i - 1, j - 1] + differs)
@@ -60,22 +66,36 @@ def _slide(text, pattern, k, first, table):
 
     s[step+1][j] by formulas (3) to (5) from s[step][j−1], s[step][j] and s[step−1][j−1]; s[j][j] is
     0 and s[i][0] is i, neither of which is kept.
+
+        columns of s'           j−1    j
+        twice    s[step−1]     corner            d[i−1][j−1]
+        before   s[step]       left   above      d[i][j−1], d[i−1][j]
+        here     s[step+1]             ·         d[i][j]
     """
-    n, m = len(text), len(pattern)
+    n = len(text)
+    m = len(pattern)
     rows = np.empty((3, m), np.int32)
     for step in range(1, n + m):
-        here, before, twice = rows[(step + 1) % 3], rows[step % 3], rows[(step - 1) % 3]
+        here = rows[(step + 1) % 3]
+        before = rows[step % 3]
+        twice = rows[(step - 1) % 3]
         least = max(1, step - m + 1)
-        at = least % m
-        beside = at - 1 if at else m - 1
+        column = least % m
+        column_before = column - 1 if column else m - 1
         for j in range(least, min(n, step) + 1):
             i = step - j + 1
-            left = before[beside] if j > 1 else i
-            above = before[at] if i > 1 else 0
-            corner = 0 if i == 1 else twice[beside] if j > 1 else i - 1
+            left = before[column_before] if j > 1 else i
+            above = before[column] if i > 1 else 0
+            if i == 1:
+                corner = 0
+            elif j > 1:
+                corner = twice[column_before]
+            else:
+                corner = i - 1
             differs = 0 if pattern[i - 1] & text[j - 1] else 1
-            here[at] = min(left + 1, above + 1, corner + differs)
-            beside, at = at, at + 1 if at + 1 < m else 0
+            here[column] = min(left + 1, above + 1, corner + differs)
+            column_before = column
+            column = column + 1 if column + 1 < m else 0
         j = step - m + 1
         if j > first:
             distance = here[j % m]
@@ -94,11 +114,14 @@ def partition(text: Bytes, pattern: Bytes, k: int, table: Ints, workers: Workers
 
 
 @hosted
+@kernel
 def _slide_windows(work, text, pattern, k, table):
-    n, m = len(text), len(pattern)
+    """Take windows of 3m letters, m letters apart; of all but the first the last third counts."""
+    m = len(pattern)
     while True:
         window = next_item(work)
         if window < 0:
             return
-        first, last = window * m, min((window + 3) * m, n)
-        _slide(text[first:last], pattern, k, 2 * m if window else 0, table[first:last])
+        begin = window * m
+        end = min((window + 3) * m, len(text))
+        _slide(text[begin:end], pattern, k, 2 * m if window else 0, table[begin:end])

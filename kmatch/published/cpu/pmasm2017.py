@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from kmatch.arrays import Bytes, Ints
-from kmatch.jit.kernels import hosted
+from kmatch.jit.entries import hosted
+from kmatch.jit.kernels import kernel
 
 ROWS = 9  # of a look-up table: 1, 2, 4 and 8 are the masks of the bases, 0 is no base
 
@@ -47,12 +48,17 @@ def look_up_memory(patterns: Bytes, dtype: DTypeLike) -> LookUp:
     size = _counter_size(m)
     counters = 8 * np.dtype(dtype).itemsize // size
     words = _words(r, counters)
+
+    # By level, letter t and pattern, whether they differ.
     differs = np.zeros((m, ROWS, words * counters), dtype)
     letters = np.arange(ROWS, dtype=np.uint8)[None, :, None]
     differs[:, :, :r] = patterns.T[:, None, :] & letters == 0
+
+    # A counter of each pattern, the first in a word's highest bits.
     shifts = (size * np.arange(counters)[::-1]).astype(dtype)
     vectors = differs.reshape(m, ROWS, words, counters) << shifts
-    return LookUp(np.bitwise_or.reduce(vectors, axis=3).reshape(-1), words, size, counters)
+    table = np.bitwise_or.reduce(vectors, axis=3).reshape(-1)
+    return LookUp(table, words, size, counters)
 
 
 class ShiftAdd(NamedTuple):
@@ -73,19 +79,25 @@ class ShiftAdd(NamedTuple):
 
 def shift_add_table(pattern: Bytes) -> ShiftAdd:
     """The ShiftAdd of a pattern, masks as uint8[m]."""
-    size = _counter_size(len(pattern))
+    m = len(pattern)
+    size = _counter_size(m)
     counters = 64 // size
-    words = _words(len(pattern), counters)
+    words = _words(m, counters)
+
+    # By letter and prefix, the longest last, whether the prefix's last letter differs.
     differs = np.zeros((ROWS, words * counters), np.uint64)
     letters = np.arange(ROWS, dtype=np.uint8)[:, None]
-    differs[:, words * counters - len(pattern) :] = letters & pattern == 0
+    differs[:, words * counters - m :] = letters & pattern == 0
+
     shifts = (size * np.arange(counters)).astype(np.uint64)
-    table = np.bitwise_or.reduce(differs.reshape(ROWS, words, counters) << shifts, axis=2)
+    vectors = differs.reshape(ROWS, words, counters) << shifts
+    table = np.bitwise_or.reduce(vectors, axis=2)
     full = (1 << size * counters) - 1
     return ShiftAdd(table.reshape(-1), words, np.uint64(size), shifts[-1], np.uint64(full))
 
 
 @hosted
+@kernel
 def naive(text, patterns, k, result):
     """The naive algorithm of Table 3: Eq. 1 position by position, pattern by pattern."""
     r, m = patterns.shape
@@ -98,14 +110,17 @@ def naive(text, patterns, k, result):
 
 
 @hosted
+@kernel
 def _shift_add(text, memory, m, k, result):
     table, words, size, top, full = memory
     state = np.zeros(words, np.uint64)
     for i in range(len(text)):
-        row, carry = words * np.int64(text[i]), np.uint64(0)
+        row = words * np.int64(text[i])
+        carry = np.uint64(0)
         for w in range(words):
             word = state[w]
-            state[w] = ((word << size) & full | carry) + table[row + w]
+            moved = word << size & full | carry
+            state[w] = moved + table[row + w]
             carry = word >> top
         if i + 1 >= m:
             mismatches = np.int64(state[words - 1] >> top)
@@ -122,6 +137,7 @@ def shift_add(text: Bytes, pattern: Bytes, k: int, result: Ints) -> None:
 
 
 @hosted
+@kernel
 def _pmasm(text, table, size, counters, k, result):
     words, m, _ = table.shape
     r, positions = result.shape
@@ -132,14 +148,16 @@ def _pmasm(text, table, size, counters, k, result):
             for j in range(m):
                 bit_vector += table[w, j, np.uint64(text[i + j])]
             first = w * counters
-            for q in range(first, min(r, first + counters)):
-                shift = np.uint64(size * (first + counters - 1 - q))
-                mismatches = np.int64((bit_vector >> shift) & mask)
+            last = first + counters - 1
+            for q in range(first, min(r, last + 1)):
+                shift = np.uint64(size * (last - q))
+                mismatches = np.int64(bit_vector >> shift & mask)
                 result[q, i] = mismatches if mismatches <= k else -1
 
 
 def pmasm(text: Bytes, patterns: Bytes, k: int, result: Ints) -> None:
     """PMASM on one CPU thread: section 5.3.1 with a loop instead of threads, 64-bit words."""
     memory = look_up_memory(patterns, np.uint64)
-    by_word = memory.table.reshape(patterns.shape[1], ROWS, memory.words).transpose(2, 0, 1)
-    _pmasm(text, np.ascontiguousarray(by_word), memory.size, memory.counters, k, result)
+    by_level = memory.table.reshape(patterns.shape[1], ROWS, memory.words)
+    by_word = np.ascontiguousarray(by_level.transpose(2, 0, 1))
+    _pmasm(text, by_word, memory.size, memory.counters, k, result)

@@ -11,12 +11,14 @@ import numpy as np
 from kmatch.arrays import Bytes, Ints
 from kmatch.engine.cpu.hits import next_item
 from kmatch.engine.workers import SLAB, Workers, slabs
-from kmatch.jit.kernels import hosted
+from kmatch.jit.entries import hosted
+from kmatch.jit.kernels import kernel
 
 TOO_FAR = -1
 
 
 @hosted
+@kernel
 def sequential(text, pattern, k, table):
     """Equation (1), one cell after the other: the paper's ASM_CPU."""
     column = np.arange(len(pattern) + 1).astype(np.int32)
@@ -29,7 +31,8 @@ def sequential(text, pattern, k, table):
             else:
                 value = np.int32(1 + min(above, left, above_left))
             column[i] = value
-            above_left, above = left, value
+            above_left = left
+            above = value
         table[j] = above if above <= k else TOO_FAR
 
 
@@ -45,13 +48,15 @@ def row(text: Bytes, pattern: Bytes, k: int, table: Ints, workers: Workers) -> N
     above, here = np.zeros((2, len(text) + 2), np.int32)
     above[0] = 1
     for i, letter in enumerate(letters.tolist(), 1):
-        here[:2] = i + 1, i
+        here[0] = i + 1
+        here[1] = i
         workers.run(_fill_row, slabs(len(text)), matches[letter], above, here)
         above, here = here, above
     table[:] = np.where(above[2:] <= k, above[2:], TOO_FAR)
 
 
 @hosted
+@kernel
 def find_matches(work, text, alphabet, matches):
     """Equation (2), the matrix X: the last column up to j whose letter is one of the alphabet's.
 
@@ -70,6 +75,7 @@ def find_matches(work, text, alphabet, matches):
 
 
 @hosted
+@kernel
 def _fill_row(work, match, above, here):
     """Equation (3): a row of D from the one above; each item of work is a slab of columns."""
     while True:

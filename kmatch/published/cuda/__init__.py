@@ -15,7 +15,9 @@ class DeviceText:
 
     def __init__(self, masks: Bytes, gpu: Gpu) -> None:
         gpu.use()
-        self._stream, self._timed, self.empty = gpu.stream, gpu.timed, gpu.array
+        self.empty = gpu.array
+        self._stream = gpu.stream
+        self._timed = gpu.timed
         self.masks = self.put(masks)
 
     def __len__(self) -> int:

@@ -102,6 +102,7 @@ def opt_block_thread(
 
     Shared memory holds P′ and T′, BlockDim + 2m − 1 bytes.
     """
-    blocks, shared = -(-len(result) // block_dim), block_dim + 2 * len(pattern) - 1
+    blocks = -(-len(result) // block_dim)
+    shared = block_dim + 2 * len(pattern) - 1
     arguments = text.masks, text.put(pattern), k, result
     text.launch(_opt_block_thread, blocks, block_dim, *arguments, shared=shared)

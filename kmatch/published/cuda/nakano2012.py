@@ -31,8 +31,8 @@ def diagonal(text: DeviceText, pattern: Bytes, k: int, table: DeviceArray) -> No
     """
     m = len(pattern)
     width = SHARED_CELLS // (m + 1) // WARP * WARP
-    arguments, shared = (text.masks, text.put(pattern), k, width, table), 4 * width * (m + 1)
-    text.launch(_diagonals, 1, _threads(m), *arguments, shared=shared)
+    arguments = text.masks, text.put(pattern), k, width, table
+    text.launch(_diagonals, 1, _threads(m), *arguments, shared=4 * width * (m + 1))
 
 
 def slid(text: DeviceText, pattern: Bytes, k: int, table: DeviceArray) -> None:
@@ -52,10 +52,12 @@ def partition(text: DeviceText, pattern: Bytes, k: int, table: DeviceArray) -> N
     holds 3m cells for m ≤ 4096.
     """
     m = len(pattern)
-    windows, together = max(-(-len(text) // m) - 2, 1), max(WINDOW_THREADS // m, 1)
-    grid = -(-windows // together), (min(m, MOST_THREADS), together)
+    windows = max(-(-len(text) // m) - 2, 1)
+    together = max(WINDOW_THREADS // m, 1)
+    blocks = -(-windows // together)
+    threads = min(m, MOST_THREADS), together
     arguments = text.masks, text.put(pattern), k, windows, table
-    text.launch(_windows, *grid, *arguments, shared=4 * 3 * m * together)
+    text.launch(_windows, blocks, threads, *arguments, shared=4 * 3 * m * together)
 
 
 def _threads(m: int) -> int:

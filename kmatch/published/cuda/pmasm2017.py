@@ -64,13 +64,13 @@ def shift_add(text: DeviceText, pattern: Bytes, k: int, result: DeviceArray) -> 
 
     The paper does not say how its own shift-add was made parallel.
     """
-    m, memory = len(pattern), shift_add_table(pattern)
+    m = len(pattern)
+    memory = shift_add_table(pattern)
     stretch = max(SHORTEST_STRETCH, 2 * m)
-    grid = -(-len(result) // (stretch * THREADS)), THREADS
+    blocks = -(-len(result) // (stretch * THREADS))
     shape = memory.size, memory.top, memory.full, m, k, stretch
-    text.launch(
-        make_shift_add(memory.words), *grid, text.masks, text.put(memory.table), shape, result
-    )
+    arguments = text.masks, text.put(memory.table), shape, result
+    text.launch(make_shift_add(memory.words), blocks, THREADS, *arguments)
 
 
 def _passes(
@@ -146,10 +146,12 @@ def _by_threads(
     text: DeviceText, patterns: Bytes, k: int, result: DeviceArray, shared: bool
 ) -> None:
     m = patterns.shape[1]
-    grid, size = (-(-result.shape[1] // THREADS), THREADS), (THREADS + m - 1) * shared
+    blocks = -(-result.shape[1] // THREADS)
+    letters = THREADS + m - 1 if shared else 0
     for table, memory, rows in _passes(text, patterns, result):
-        kernel, shape = make_thread(memory.words, shared), (m, memory.size, memory.counters, k)
-        text.launch(kernel, *grid, text.masks, table, *shape, rows, shared=size)
+        kernel = make_thread(memory.words, shared)
+        arguments = text.masks, table, m, memory.size, memory.counters, k, rows
+        text.launch(kernel, blocks, THREADS, *arguments, shared=letters)
 
 
 @kept()
@@ -179,7 +181,8 @@ def pmasm_block_thread(text: DeviceText, patterns: Bytes, k: int, result: Device
     One thread sums the fb_vectors in shared memory; where a bit_vector has several words, one a
     word. m is at most the threads of a block, 1024.
     """
-    m, positions = patterns.shape[1], result.shape[1]
+    m = patterns.shape[1]
+    positions = result.shape[1]
     for table, memory, rows in _passes(text, patterns, result):
-        shape, shared = (*memory[1:], k), 4 * m * memory.words
-        text.launch(_block_thread, positions, m, text.masks, table, *shape, rows, shared=shared)
+        arguments = text.masks, table, *memory[1:], k, rows
+        text.launch(_block_thread, positions, m, *arguments, shared=4 * m * memory.words)

@@ -28,7 +28,8 @@ WHOLE_WARP = 0xFFFFFFFF
 
 def row(text: DeviceText, pattern: Bytes, k: int, table: DeviceArray) -> None:
     """Algorithm 1, PASM: a launch a row, rows in global memory, the paper's PASM_GPU."""
-    n, m = len(text), len(pattern)
+    n = len(text)
+    m = len(pattern)
     x, letters = _matches(text, pattern)
     row_0 = np.zeros((2, n + 2), np.int32)
     row_0[0, 0] = 1

@@ -1,0 +1,125 @@
+"""Anchored ends traced back: which of them the rules let be, where their hits are, and how these
+are aligned."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kmatch.arrays import Bytes, Longs, bounds_of, gather
+from kmatch.engine.queries import DifferenceQuery
+from kmatch.engine.types import Columns, Constraints, Ends, Texts, View
+from kmatch.engine.workers import Workers, slabs
+from kmatch.jit.entries import entry
+from kmatch.search.rules import Sought
+
+# Start, end, columns and the alignment as a number of each hit, which `trace` fills.
+Found = tuple[Longs, Longs, Longs, Longs]
+
+keep_ends = entry(
+    "kmatch.engine.pams:keep_ends", tuple[Longs, View, DifferenceQuery, Constraints, Ends]
+)
+trace = entry(
+    "kmatch.engine.alignments:trace",
+    tuple[Longs, View, DifferenceQuery, Constraints, Ends, Found, tuple[Longs, Bytes, Bytes]],
+)
+
+
+class Room(NamedTuple):
+    """Room for the columns of n alignments, which `trace` writes.
+
+    bounds: int64[n+1], of each alignment's room in `ops` and `text`, uint8; no bounds ask for no
+    columns.
+    """
+
+    bounds: Longs
+    ops: Bytes
+    text: Bytes
+
+
+NO_ROOM = Room(np.zeros(0, np.int64), np.zeros(0, np.uint8), np.zeros(0, np.uint8))
+
+
+class Traced(NamedTuple):
+    """Where the hits of n anchored ends are in a View.
+
+    start, end: int64[n], positions; columns: the alignments, None where nobody asked for them;
+    edits: int64[n], the alignments as numbers (see KINDS), None where nobody asked for these.
+    """
+
+    start: Longs
+    end: Longs
+    columns: Columns | None
+    edits: Longs | None
+
+
+def distances_within_rules(workers: Workers, view: View, sought: Sought, ends: Ends) -> Longs:
+    """Return the distance of each end within the rules, int64[n], −1 where there is none.
+
+    ends: of the View; their distances are those that k alone bounds.
+    """
+    distance = ends.distance.copy()
+    ruled = ends._replace(distance=distance)
+    workers.run(keep_ends, slabs(len(distance)), view, sought.query, sought.constraints, ruled)
+    return distance
+
+
+def trace_ends(
+    workers: Workers,
+    view: View,
+    sought: Sought,
+    ends: Ends,
+    aligned: bool,
+    coded: bool = False,
+) -> Traced:
+    """Return where the hits of Ends are in a View, and their alignments.
+
+    aligned: whether the alignments are asked for as columns; coded: whether as numbers, where they
+    fit (see KINDS).
+    """
+    count = len(ends.position)
+    start = np.empty(count, np.int64)
+    end = np.empty(count, np.int64)
+    column_count = np.empty(count, np.int64)
+    edits = np.empty(count if coded else 0, np.int64)
+    room = _room_for(ends, sought) if aligned else NO_ROOM
+    workers.run(
+        trace,
+        slabs(count),
+        view,
+        sought.query,
+        sought.constraints,
+        ends,
+        (start, end, column_count, edits),
+        (room.bounds, room.ops, room.text),
+    )
+    if not aligned:
+        return Traced(start, end, None, edits if coded else None)
+
+    leads = sought.constraints.leads
+    ops = _used_room(room.ops, room.bounds, column_count, leads)
+    text = _used_room(room.text, room.bounds, end - start, leads)
+    return Traced(start, end, Columns(ops, text), None)
+
+
+def _room_for(ends: Ends, sought: Sought) -> Room:
+    """Return room for as many columns as the alignment of each end, and its PAM, may have."""
+    pattern_length = sought.query.lengths[ends.query]
+    pam_length = sought.constraints.pams.shape[2]
+    bounds = bounds_of(pattern_length + ends.distance + pam_length)
+    ops = np.empty(bounds[-1], np.uint8)
+    text = np.empty(bounds[-1], np.uint8)
+    return Room(bounds, ops, text)
+
+
+def _used_room(letters: Bytes, room_bounds: Longs, lengths: Longs, leads: bool) -> Texts:
+    """Return the letters that were written into each room, side by side.
+
+    room_bounds: int64[n+1]; lengths: int64[n], of what was written; leads: whether it begins where
+    its room does, otherwise it ends there.
+
+        rooms     |= = X = . .|= = . .|  leads         |. . = = X =|. . = =|  does not lead
+        result    |= = X =|= =|                        |= = X =|= =|
+    """
+    begins = room_bounds[:-1] if leads else room_bounds[1:] - lengths
+    bounds = bounds_of(lengths)
+    return Texts(bounds, gather(letters, begins, bounds))

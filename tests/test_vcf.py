@@ -1,0 +1,93 @@
+"""Lines of VCF and genotypes, read one by one."""
+
+import io
+
+import numpy as np
+import pytest
+
+from kmatch.errors import InputError
+from kmatch.sequences.files import Source
+from kmatch.variants.genotypes import GenotypeReader, genotype_of
+from kmatch.variants.vcf import Site, VariantReader, Variants, frequencies_of
+
+
+def copies_with(words):
+    """The numbers of the copies in a set."""
+    return np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little")).tolist()
+
+
+def test_a_genotype_says_what_either_copy_may_have():
+    # word, whether the line has phase sets: what copy 0 and copy 1 may have, and what is called
+    cases = {
+        (b"0|1", False): ([0], [1], [0, 1]),
+        (b"1/2", False): ([1, 2], [1, 2], [1, 2]),
+        (b"0|1", True): ([0, 1], [0, 1], [0, 1]),
+        (b"2", False): ([2], [0], [2]),  # haploid: the second copy has the reference
+        (b".|1", False): ([0], [1], [1]),
+        (b"./.", False): ([0, 0], [0, 0], []),
+        (b"0|1|1", False): ([0, 1, 1], [0, 1, 1], [0, 1, 1]),
+    }
+    for (word, has_phase_set), (first, second, called) in cases.items():
+        genotype = genotype_of(word, has_phase_set)
+        assert genotype[:3] == (first, second, called), word
+
+
+def test_genotypes_are_read_alike_at_once_and_word_by_word():
+    #          A      B      C
+    text = b"0|1\t1|1\t1|0"
+    reader = GenotypeReader(["A", "B", "C"], ["C", "A"])
+    at_once = reader.read([b""] * 8 + [b"GT", text], 2)
+    by_words = reader.read([b""] * 8 + [b"GT:DP", text.replace(b"\t", b":9\t")], 2)
+    for found in (at_once, by_words):
+        # Copies 0 and 1 are C's, 2 and 3 A's; B counts for the frequencies alone.
+        assert [copies_with(words) for words in found.copies] == [[1, 2], [0, 3]]
+        assert found.counts == [2, 4]
+
+
+def test_without_genotypes_every_copy_may_have_every_allele():
+    found = GenotypeReader(["A"], ["A"]).read([b""] * 8 + [b"DP", b"7"], 3)
+    assert [copies_with(words) for words in found.copies] == [[0, 1]] * 3
+    assert found.counts == [0, 0, 0]
+
+
+def test_a_copy_with_an_allele_that_is_left_out_may_have_the_reference():
+    # copies      0  1  2  3
+    # alleles     A  C  G  C, and C is left out
+    copies = np.array([[0b0001], [0b1010], [0b0100]], np.uint64)
+    site = Site("r", 7, 3, [b"A", b"C", b"G"], [0.25, 0.5, 0.25], copies).keep([0, 2])
+    assert site.alleles == [b"A", b"G"] and site.frequencies == [0.25, 0.25]
+    assert site.copies.tolist() == [[0b1011], [0b0100]]
+
+
+def test_af_of_info_comes_before_what_is_counted():
+    assert frequencies_of(b"AC=3;AF=.,0.5", [1, 2, 1]) == [0.25, 0.5, 0.5]
+    assert frequencies_of(b"XAF=0.9", [1, 3]) == [0.25, 0.75]
+    assert np.isnan(frequencies_of(b".", [0, 0])).all()
+
+
+def test_sites_are_lines_with_an_allele_that_counts():
+    lines = [
+        "##fileformat=VCFv4.2",
+        "#CHROM POS ID REF ALT QUAL FILTER INFO FORMAT A",
+        "r 3 . g t,<DEL>,* . PASS . GT 0|1",
+        "r 5 . C A . q10 . GT 0|1",
+        "r 6 . C A . . . GT 0|0",
+        "r 6 . CA C . . . GT 1|0",
+    ]
+    text = "".join(line.replace(" ", "\t") + "\n" for line in lines)
+    source = Source("x.vcf", io.BytesIO(text.encode()), None)
+    reader = VariantReader(source, Variants("x.vcf"), {"r": 9})
+    sites = list(reader.sites())
+    assert [site[:4] for site in sites] == [("r", 2, 3, [b"G", b"T"]), ("r", 5, 6, [b"CA", b"C"])]
+    assert [site.record_end for site in sites] == [3, 7]
+    message = "1 that are no letters A, C, G, T or N, 1 by FILTER"
+    with pytest.warns(UserWarning, match=message):
+        reader.warn_of_left_out()
+
+
+def test_an_error_says_where_the_line_is():
+    text = b"##fileformat=VCFv4.2\n#CHROM\nr\t9\t.\tAC\tA\t.\t.\t.\n"
+    source = Source("x.vcf", io.BytesIO(text), None)
+    reader = VariantReader(source, Variants("x.vcf"), {"r": 9})
+    with pytest.raises(InputError, match="line 3: r:9 with 2 letters is beyond the record"):
+        list(reader.sites())
