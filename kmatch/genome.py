@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
 from functools import cached_property
+from mmap import mmap
 from threading import RLock
 from typing import Any, Self
 from zlib import crc32
@@ -244,7 +245,7 @@ class Genome:
         of a name that records share."""
         number = 0  # of records so far
         is_plain = is_distinct = True  # what was not warned of
-        seen = np.zeros(2 * COMPARED, np.uint64)  # of which a small genome touches little
+        seen = np.frombuffer(mmap(-1, 16 * COMPARED), np.uint64)  # zeros, where none is touched
         for part in parts:
             names = part.names
             if not names.are_plain:

@@ -156,12 +156,12 @@ class _Tables:
     def index(self, words: int, plan: ChunkPlan) -> bytes:
         """Return the SPARE zeros and the index of a packed genome; words: in a row."""
         names = RecordNames.joined(self.names)
-        letters = names.letters.tobytes()
+        letters = names.used.tobytes()
         layout = words, plan.length, plan.halo, plan.gap
         numbers = IndexNumbers(*layout, len(self.chunks), len(names), len(letters), 0)
         chunks = np.array(self.chunks, "<i8")
         records = np.zeros((len(names), 3), "<i8")
         records[:, :2] = np.array(self.places).reshape(-1, 2)
-        records[:, 2] = names.bounds[1:]
+        records[:, 2] = names.bounds[1:] - names.bounds[0]
         parts = [bytes(SPARE), INDEX.pack(*numbers), chunks.tobytes(), records.tobytes()]
         return b"".join([*parts, letters])

@@ -84,65 +84,69 @@ def _check(part: Stretch, label: str, count: int, before: int) -> None:
         raise foreign_letter(origin, offset, int(letters[place]) - FOREIGN)
 
 
-def _blocks(source: Source) -> Iterator[bytes]:
-    """Yield the bytes of a file, about BLOCK at a time, with LF for CRLF and CR.
+def _blocks(source: Source) -> Iterator[tuple[bytes, bool]]:
+    """Yield (bytes of a file, about BLOCK of them, with LF for CRLF and CR; whether these are the
+    last ones).
 
     Raises InputError for a zero byte.
     """
     held = b""  # a CR behind which LF may follow
     for data in source.blocks(BLOCK):
+        is_last = len(data) < BLOCK
         if b"\0" in data:
             form = "FASTA" if source.head.startswith(b">") else "FASTQ"
             raise InputError(f"{source.label}: a binary file, not {form}")
         data = held + data
-        held = b"\r" if data.endswith(b"\r") else b""
+        held = b""
         if b"\r" in data:
-            data = data.removesuffix(b"\r").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        if data:
-            yield data
-    if held:
-        yield b"\n"
+            if data.endswith(b"\r") and not is_last:
+                held = b"\r"
+                data = data[:-1]
+            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        yield data, is_last
 
 
 def _fasta_blocks(source: Source) -> Iterator[Callable[[], Taken]]:
-    """Yield what takes each block of a FASTA file apart.
-
-    A record begins the next block where its header has no end, and where few of its letters or none
-    are in the block: a record that goes on has some.
-    """
+    """Yield what takes each block of a FASTA file apart."""
     kept = b""
     begins_line = True
-    for data in _blocks(source):
+    for data, is_last in _blocks(source):
         data = kept + data
-        size = len(data)
-        header = data.rfind(b">")
-        while header > 0 and not data.startswith(b"\n", header - 1):
-            header = data.rfind(b">", 0, header)
-        if header > 0 or (header == 0 and begins_line):
-            text = data[header:].partition(b"\n")[2]
-            if len(text) <= BLOCK >> 6 or not look_up(text, READ_AS).any():
-                size = header
+        size = len(data) if is_last else _cut(data, begins_line)
         kept = data[size:]
         if size:
-            yield partial(_take_apart, data[:size], ">", begins_line, is_open=not kept)
+            is_open = not (kept or is_last)
+            yield partial(_take_apart, data[:size], ">", begins_line, is_open)
         if len(kept) >= LONGEST_HEADER:
             yield lambda: ([], f" has more than {LONGEST_HEADER:,} characters; is this FASTA?")
         begins_line = bool(kept) or data.endswith(b"\n")
-    if kept:
-        yield partial(_take_apart, kept, ">")
+
+
+def _cut(data: bytes, begins_line: bool) -> int:
+    """Return how many bytes of FASTA are a block; begins_line: whether they begin a line.
+
+    A record begins the next block where its header has no end, and where few of its letters or none
+    are there: a record that goes on has some.
+    """
+    header = data.rfind(b">")
+    while header > 0 and not data.startswith(b"\n", header - 1):
+        header = data.rfind(b">", 0, header)
+    if header < 0 or (header == 0 and not begins_line):
+        return len(data)
+    text = data[header:].partition(b"\n")[2]
+    is_short = len(text) <= BLOCK >> 6 or not look_up(text, READ_AS).any()
+    return header if is_short else len(data)
 
 
 def _fastq_blocks(source: Source) -> Iterator[Callable[[], Taken]]:
     """Yield what takes each block of a FASTQ file apart: whole reads, at the end what is left."""
     kept = b""
-    for data in _blocks(source):
+    for data, is_last in _blocks(source):
         data = kept + data
-        size = whole_reads(np.frombuffer(data, np.uint8))
+        size = len(data) if is_last else whole_reads(np.frombuffer(data, np.uint8))
         kept = data[size:]
         if size:
             yield partial(_take_apart, data[:size], "@")
-    if kept:
-        yield partial(_take_apart, kept, "@")
 
 
 def _take_apart(data: bytes, mark: str, begins_line: bool = True, is_open: bool = False) -> Taken:

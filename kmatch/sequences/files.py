@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from gzip import BadGzipFile
-from itertools import repeat, takewhile
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from kmatch.errors import InputError
@@ -32,6 +32,7 @@ LIST = "@"  # before the path of a file that lists genomes
 HEAD = 16  # bytes that show the format of a file
 SAM = rb"@(HD|SQ|RG|PG|CO)\t"
 _START = 1 << 16  # bytes that are looked at
+_SMALL = 1 << 20  # bytes of a file that threads are worth
 MOST = 1 << 28  # characters of a text file, all of which are kept in memory
 _AGAIN = "copy or download it again"
 _TO_FASTA = "convert it to FASTA, as with samtools fasta"
@@ -58,12 +59,13 @@ class Source:
 
     handle: its uncompressed bytes, without a byte order mark and without blanks before the first
     letter; head: the first HEAD of these bytes, or all if they are fewer; size: bytes of the file
-    on disk, None for what is no file; ahead: how its blocks are read, and taken apart.
+    on disk, None for what is no file; ahead: how its blocks are read, and taken apart, which of a
+    small file is done in turn.
     """
 
     def __init__(self, label: str, raw: Any, size: int | None, ahead: Ahead = in_turn) -> None:
         self.label, self.size, self._raw = label, size, raw
-        self.ahead = ahead
+        self.ahead = in_turn if size and size < _SMALL else ahead
         handle = _buffered(raw, label)
         for kind, magic in MAGIC.items():
             if handle.peek().startswith(magic):
@@ -90,13 +92,16 @@ class Source:
         return self._raw.tell() if self.size else None
 
     def blocks(self, size: int) -> Iterator[bytes]:
-        """Return what yields the bytes of the handle, `size` at a time.
+        """Yield the bytes of the handle, `size` at a time, and at the end fewer, perhaps none.
 
         A thread reads those of a file ahead. Those of a pipe are read when they are asked for, as
         nobody can end a thread that waits for a pipe.
         """
         ahead = self.ahead if self.size else in_turn
-        return takewhile(bool, ahead(repeat(partial(self.handle.read, size)), 1))
+        for data in ahead(repeat(partial(self.handle.read, size)), 1):
+            yield data
+            if len(data) < size:
+                return
 
 
 class _Filled(io.RawIOBase):

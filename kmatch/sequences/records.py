@@ -57,6 +57,8 @@ class RecordNames(Sequence[str]):
     @classmethod
     def joined(cls, parts: Sequence["RecordNames"]) -> "RecordNames":
         """Return the names of all parts, one after another."""
+        if len(parts) == 1:
+            return parts[0]
         found = [cls.of([]), *parts]
         sizes = np.concatenate([np.diff(each.bounds) for each in found])
         return cls(bounds_of(sizes), np.concatenate([each.used for each in found]))
@@ -69,7 +71,9 @@ class RecordNames(Sequence[str]):
     @property
     def are_plain(self) -> bool:
         """Whether they hold printable characters of ASCII alone."""
-        return bool(((self.used >= ord(" ")) & (self.used <= ord("~"))).all())
+        space = ord(" ")
+        used = self.used
+        return bool(used.min(initial=space) >= space and used.max(initial=space) <= ord("~"))
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
