@@ -6,11 +6,10 @@ one, so that every block can be taken apart by itself: threads do that side by s
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Table, look_up
+from kmatch.arrays import Bytes, Longs, Table, bounds_of, look_up
 from kmatch.errors import InputError, shown
 from kmatch.jit.entries import entry
 from kmatch.sequences.alphabet import FOREIGN, READ_AS, foreign_letter
@@ -78,8 +77,11 @@ def _check(part: Stretch, label: str, count: int, before: int) -> None:
     letters = np.asarray(part.letters)
     if letters.max(initial=0) >= FOREIGN:
         place = int(np.argmax(letters >= FOREIGN))
-        row = int(np.searchsorted(np.cumsum(part.lengths), place, side="right"))
-        offset = place - int(part.lengths[:row].sum()) + (0 if row else before)
+        bounds = bounds_of(part.lengths)
+        row = int(np.searchsorted(bounds, place, side="right")) - 1
+        offset = place - int(bounds[row])
+        if row == 0:
+            offset += before
         origin = label, count + row + 1, part.names[row]
         raise foreign_letter(origin, offset, int(letters[place]) - FOREIGN)
 
@@ -155,23 +157,32 @@ def _take_apart(data: bytes, mark: str, begins_line: bool = True, is_open: bool 
     mark: what a record begins with; begins_line: whether one may begin at once; is_open: whether
     the last one may go on in the next block, so that it comes alone.
     """
-    letters = np.empty(len(data) if mark == ">" else len(data) // 2, np.uint8)
-    words = np.empty(len(data), np.uint8)
-    bounds = np.empty((3, len(data) // 2 + 2), np.int64)
+    letters, bounds, names, end = _cleaned(data, mark, begins_line)
+    parts = []
+    if bounds[0] > 0:
+        parts.append(Stretch(names[:0], bounds[:1], letters[: bounds[0]], goes_on=True))
+    count = len(names)
+    whole = max(count - is_open, 0)
+    for first, last in ((0, whole), (whole, count)):
+        if first < last:
+            rows = bounds[first : last + 1]
+            parts.append(Stretch(names[first:last], np.diff(rows), letters[rows[0] : rows[-1]]))
+    fault = _fault(data[end:]) if end < len(data) else ""
+    return parts, fault
+
+
+def _cleaned(data: bytes, mark: str, begins_line: bool) -> tuple[Bytes, Longs, RecordNames, int]:
+    """Return (letters of all records, where each begins among them and the last one ends, names,
+    where the lines of the last one end) of a block."""
+    size = len(data)
+    letters = np.empty(size if mark == ">" else size // 2, np.uint8)  # each has a quality there
+    words = np.empty(size, np.uint8)
+    bounds = np.empty((3, size // 2 + 2), np.int64)
     raw = np.frombuffer(data, np.uint8)
     count = take_apart(raw, int(begins_line), ord(mark), READ_AS, letters, words, bounds)
     letter_bounds, word_bounds, places = bounds[:, : count + 1].copy()
     names = RecordNames(word_bounds, words[: word_bounds[-1]].copy())
-
-    parts = []
-    if more := int(letter_bounds[0]):
-        parts.append(Stretch(names[:0], letter_bounds[:1], letters[:more], goes_on=True))
-    for first, last in pairwise((0, max(count - is_open, 0), count)):
-        if first < last:
-            rows = letter_bounds[first : last + 1]
-            parts.append(Stretch(names[first:last], np.diff(rows), letters[rows[0] : rows[-1]]))
-    rest = data[places[-1] :]
-    return parts, _fault(rest) if rest else ""
+    return letters, letter_bounds, names, int(places[-1])
 
 
 def _fault(rest: bytes) -> str:
