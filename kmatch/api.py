@@ -19,6 +19,7 @@ from kmatch.apps.pcr import PRODUCT, PcrOptions, PcrSearch
 from kmatch.apps.primer import PrimerOptions, PrimerSearch
 from kmatch.apps.searches import begin_search, make_scorer, on_cluster
 from kmatch.arguments import APART, check_choice, check_threads, checked_count
+from kmatch.engine.workers import Workers, cores
 from kmatch.genome import Genome, as_genome, as_genomes
 from kmatch.packed.writer import write_packed
 from kmatch.results.assays import Assays
@@ -472,7 +473,8 @@ def pack(
     """
     check_threads(threads)
     with open_output(path) as handle:
-        return write_packed(as_genome(genome).parts(on_progress), handle, threads=threads)
+        parts = as_genome(genome).parts(on_progress, Workers(threads or cores()).ahead)
+        return write_packed(parts, handle, threads=threads)
 
 
 def _scores(given: str | Sequence[str]) -> list[str]:

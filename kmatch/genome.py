@@ -6,14 +6,16 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
 from functools import cached_property
+from mmap import mmap
 from threading import RLock
 from typing import Any, Self
 from zlib import crc32
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs
+from kmatch.arrays import Bytes, Longs, Words
 from kmatch.errors import InputError, NameWarning, counted, shown, warn
+from kmatch.jit.entries import entry
 from kmatch.packed.reader import PackedFile, open_packed, parts_of_pipe
 from kmatch.packed.writer import MAGIC as PACKED
 from kmatch.sequences.alphabet import check_letters
@@ -21,11 +23,14 @@ from kmatch.sequences.circles import Circular
 from kmatch.sequences.files import HEAD, MAGIC, check_readable, is_list, label_of, read_list
 from kmatch.sequences.others import read_parts
 from kmatch.sequences.records import (
+    Ahead,
     Progress,
     Record,
+    RecordNames,
     Stretch,
     clean_names,
     gathered,
+    in_turn,
     stretch_of,
     whole_records,
 )
@@ -35,6 +40,7 @@ COMPRESSION = 4  # letters a byte of a compressed file
 LOOKED = 16  # genomes of which all letters are estimated
 SMALL = 1 << 27  # bytes of a file that is kept in memory where it is read again
 Path = str | os.PathLike[str]
+first_repeated = entry("kmatch.engine.cpu.reading:first_repeated", tuple[Bytes, Longs, Words])
 NAMED = 4  # records that a repr names
 COMPARED = 1 << 20  # records whose names are compared: reads may be many more
 SEARCHED = (
@@ -112,7 +118,7 @@ class Genome:
 
     def __len__(self) -> int:
         """The number of records; like `names`, it reads the file first."""
-        return len(self.names)
+        return len(self.sizes[0])
 
     def __bool__(self) -> bool:
         return True  # without reading
@@ -122,7 +128,7 @@ class Genome:
         if not ("sizes" in held or held.get("file") or self._kept is not None):
             return f"<Genome {self.label!r}, not read yet>"
         names, lengths = self.sizes
-        first = ", ".join(shown(name) for name in names[:NAMED])
+        first = ", ".join(map(shown, names[:NAMED]))
         more = f" ({first}{', …' if len(names) > NAMED else ''})" if names else ""
         records = counted(len(names), "record")
         return f"<Genome {self.label!r}: {records}{more}, {int(lengths.sum()):,} letters>"
@@ -130,7 +136,7 @@ class Genome:
     @property
     def names(self) -> list[str]:
         """Names of the records, in order; reads the file first."""
-        return self.sizes[0]
+        return list(self.sizes[0])
 
     @property
     def lengths(self) -> Longs:
@@ -148,7 +154,7 @@ class Genome:
         return self._kept is not None or self.file is not None
 
     @cached_property
-    def sizes(self) -> tuple[list[str], Longs]:
+    def sizes(self) -> tuple[RecordNames, Longs]:
         """Names and letters of the records; reads the file first.
 
         Raises InputError for a pipe that is not kept, as it could not be searched then.
@@ -220,47 +226,54 @@ class Genome:
         """Iterate over the Records; `on_progress(consumed, size)` hears of bytes read."""
         return whole_records(self.parts(on_progress))
 
-    def parts(self, on_progress: Progress | None = None) -> Iterator[Stretch]:
-        """The same as Stretches: short ones come together, long ones in parts."""
+    def parts(
+        self, on_progress: Progress | None = None, ahead: Ahead = in_turn
+    ) -> Iterator[Stretch]:
+        """The same as Stretches: short ones come together, long ones in parts.
+
+        ahead: how a file is read (see `Workers.ahead`).
+        """
         if self.file is not None:
             return self.file.stretches(on_progress)
         if self._kept is not None:
             return iter(self._kept)
         if not self.keep:
-            return self._cleaned(read_parts(self.path, FORMATS, on_progress))
+            return self._cleaned(read_parts(self.path, FORMATS, on_progress, ahead))
         with self._lock:
             if self._kept is None:
-                read = read_parts(self.path, FORMATS, on_progress)
+                read = read_parts(self.path, FORMATS, on_progress, ahead)
                 self._kept = list(self._cleaned(read))
             return iter(self._kept)
 
     def _cleaned(self, parts: Iterable[Stretch]) -> Iterator[Stretch]:
         """The Stretches, whose names have no control characters; warns of those that had any, and
         of a name that records share."""
-        number, plain, unequal = 0, True, True  # records so far; what was not warned of
-        seen: set[str] = set()
+        number = 0  # of records so far
+        is_plain = is_distinct = True  # what was not warned of
+        seen = np.frombuffer(mmap(-1, 16 * COMPARED), np.uint64)  # zeros, where none is touched
         for part in parts:
-            names, control = clean_names(part.names)
-            if control is not None and plain:
-                plain = False
-                warn(
-                    f"{self.label}: the name of record {number + control + 1} holds control "
-                    "characters; '_' stands for each, there and in other records' names",
-                    NameWarning,
-                )
+            names = part.names
+            if not names.are_plain:
+                cleaned, control = clean_names(list(names))
+                names = RecordNames.of(cleaned)
+                if control is not None and is_plain:
+                    is_plain = False
+                    warn(
+                        f"{self.label}: the name of record {number + control + 1} holds control "
+                        "characters; '_' stands for each, there and in other records' names",
+                        NameWarning,
+                    )
             fresh = names[part.goes_on :]
-            if unequal and number < COMPARED:
-                unequal = len(set(fresh)) == len(fresh) and seen.isdisjoint(fresh)
-                for name in () if unequal else fresh:
-                    if name in seen:
-                        warn(
-                            f"{self.label}: two records or more are named '{shown(name)}'; rows do "
-                            "not tell them apart",
-                            NameWarning,
-                        )
-                        break
-                    seen.add(name)
-                seen.update(fresh)
+            compared = fresh[: max(COMPARED - number, 0)]
+            if is_distinct and len(compared):
+                repeated = first_repeated(compared.letters, compared.bounds, seen)
+                is_distinct = repeated < 0
+                if not is_distinct:
+                    warn(
+                        f"{self.label}: two records or more are named '{shown(compared[repeated])}'"
+                        "; rows do not tell them apart",
+                        NameWarning,
+                    )
             number += len(fresh)
             yield part._replace(names=names)
 
@@ -279,16 +292,16 @@ def as_genome(given: Genome | Path, rereads: bool | None = None) -> Genome:
     return genome
 
 
-def _names_and_lengths(parts: Iterable[Stretch]) -> tuple[list[str], Longs]:
-    names: list[str] = []
+def _names_and_lengths(parts: Iterable[Stretch]) -> tuple[RecordNames, Longs]:
+    names: list[RecordNames] = []
     lengths: list[int] = []
     for part in parts:
         first, *_ = sizes = part.lengths.tolist()
         if part.goes_on:
             lengths[-1] += first
-        names += part.names[part.goes_on :]
+        names.append(part.names[part.goes_on :])
         lengths += sizes[part.goes_on :]
-    return names, np.array(lengths, np.int64)
+    return RecordNames.joined(names), np.array(lengths, np.int64)
 
 
 def _letters(name: str, sequence: Any) -> Bytes:

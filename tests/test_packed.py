@@ -22,7 +22,7 @@ from kmatch.packed.reader import PackedFile
 from kmatch.packed.writer import HEADER, MAGIC, SPARE, TAIL, VERSION, WORDS, write_packed
 from kmatch.search import chunks
 from kmatch.sequences.chunks import ChunkPlan
-from kmatch.sequences.records import stretch_of
+from kmatch.sequences.records import RecordNames, stretch_of
 
 TINY = {"length": 100, "halo": 128}
 hamming, multi, edit, best = (
@@ -113,7 +113,7 @@ def test_what_a_chunk_shows(length):
         inside = [each for each in behind if each[1] < base + length + 64]
         shown = [name for name, _, _ in inside or behind[:1]]
         first, names, begins, _ = file.spans(number)
-        assert names == shown and first == "abcde".index(shown[0])
+        assert list(names) == shown and first == "abcde".index(shown[0])
         assert (begins + base).tolist() == [begin for name, begin, _ in places if name in shown]
 
 
@@ -191,7 +191,7 @@ def test_coordinates_beyond_four_billion(tmp_path):
     tables = writer._Tables()
     tables.chunks = empty * [(len(HEADER), owned, 1 << 16, crc32(nothing))]
     tables.chunks.append((at, len(last), rows, crc32(planes)))
-    tables.names = ["long"]
+    tables.names = [RecordNames.of(["long"])]
     tables.places = array("q", [halo, place + len(last) - halo])
     index = tables.index(WORDS, ChunkPlan(owned, halo, halo, halo))
     tail = TAIL.pack(at + planes.nbytes, crc32(index), VERSION, MAGIC)

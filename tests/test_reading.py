@@ -3,8 +3,8 @@
 import gzip
 import io
 import re
-from itertools import pairwise
-from types import SimpleNamespace
+from itertools import islice, pairwise
+from tempfile import TemporaryFile
 from unittest import mock
 
 import pytest
@@ -21,8 +21,12 @@ from support.commands import (
     twobit,
 )
 
+from kmatch.engine.workers import Workers
+from kmatch.errors import InputError
 from kmatch.search.regions import read_regions
 from kmatch.sequences.fasta import read_fasta, read_fastq
+from kmatch.sequences.files import Source
+from kmatch.sequences.others import read_parts
 from kmatch.sequences.patterns import load_patterns, read_patterns
 from kmatch.sequences.records import whole_records, whole_stretches
 
@@ -102,6 +106,8 @@ WRITTEN = {
     "two gzip members": gzip.compress(PLAIN[:999]) + gzip.compress(PLAIN[999:]),
     "an empty gzip member": gzip.compress(b"") + gzip.compress(PLAIN),
     "gzip without compression": gzip.compress(PLAIN, 0),
+    "gzip behind BGZF": compressed("bgzf", PLAIN[:999]) + gzip.compress(PLAIN[999:]),
+    "BGZF behind blank lines": compressed("bgzf", b"\n" * 100_000 + PLAIN),
     **{kind: compressed(kind, PLAIN) for kind in KINDS},
     "FASTQ": READS,
     "FASTQ in CRLF": fastq(RECORDS, "\r\n"),
@@ -132,10 +138,19 @@ def test_a_slow_pipe(expected, name):
 
 
 def records_of(data, block, read=read_fasta):
-    """The records that a reader finds in blocks of so many bytes, as (name, letters)."""
-    source = SimpleNamespace(label="data", head=data[:16], handle=io.BytesIO(data))
-    with mock.patch("kmatch.sequences.fasta.BLOCK", block):
-        parts = list(read(source))
+    """The records that a reader finds in blocks of so many bytes, as (name, letters): of a pipe, in
+    turn, and of a file, by threads."""
+    with mock.patch("kmatch.sequences.fasta.BLOCK", block), TemporaryFile(buffering=0) as file:
+        file.write(data)
+        file.seek(0)
+        found = joined_up(read(Source("data", io.BytesIO(data), None)))
+        assert joined_up(read(Source("data", file, len(data), Workers(2).ahead))) == found
+    return found
+
+
+def joined_up(parts):
+    """The records of Stretches, as (name, letters)."""
+    parts = list(parts)
     # A record that goes on has letters already: only then is there a gap before it in a chunk.
     assert all(last.lengths[-1] for last, part in pairwise(parts) if part.goes_on)
     whole = list(whole_stretches(parts))
@@ -188,6 +203,40 @@ def test_odd_bytes_are_no_bases(data):
 )
 def test_blocks_cut_reads_anywhere(reads, block, newline, quality):
     assert records_of(fastq(reads, newline, quality), block, read_fastq) == reads
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("kind", ["plain", *KINDS])
+def test_the_first_error_of_a_file_is_told(tmp_path, kind, threads):
+    """Not one that is met before it, since later blocks are read and taken apart ahead."""
+    letters = random_letters(1_200_000)
+    records = [("a", letters), ("b", "ACGTLACGT"), ("c", letters)]
+    data = fasta(records) + b">d\nAC\0GT\n"
+    data = data if kind == "plain" else compressed(kind, data)[:-9]  # which is cut
+    path = file_with(tmp_path, "genome", data)
+    with mock.patch("kmatch.sequences.fasta.BLOCK", 1 << 16):
+        parts = read_parts(path, ahead=Workers(threads).ahead)
+        assert next(parts).names[0] == "a"
+        with pytest.raises(InputError, match="record 2, 'b', has 'L' at position 5"):
+            list(parts)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_calls_are_made_ahead_and_told_in_order(threads):
+    """An error comes behind the results of the calls before it; later calls are few."""
+    made = []
+
+    def calls(last):
+        for number in range(last):
+            yield lambda number=number: made.append(number) or 60 // (5 - number)
+        raise LookupError
+
+    for last, error in ((99, ZeroDivisionError), (5, LookupError)):
+        results = Workers(threads).ahead(calls(last))
+        assert list(islice(results, 5)) == [12, 15, 20, 30, 60]
+        with pytest.raises(error):
+            next(results)
+    assert len(made) < 30
 
 
 def test_an_error_behind_the_first_chunks_is_reported(tmp_path):

@@ -27,8 +27,8 @@ from kmatch.search.search import Progress
 from kmatch.sequences.alphabet import reverse_complement
 from kmatch.sequences.patterns import PatternSet
 from kmatch.sequences.reads import SUFFIXES, RawReads, ReadFile, Spans, check_mates, suffix_of
+from kmatch.sequences.records import Ahead, RecordNames, Stretch, clean_names, in_turn
 from kmatch.sequences.records import Progress as Tell
-from kmatch.sequences.records import Stretch, clean_names
 
 MANY = 1 << 16  # sites that wait until all but the closest are dropped
 
@@ -62,9 +62,9 @@ class _End(Genome):
     """
 
     strand = "both"
-    stretch = Stretch([], np.zeros(0, np.int64), np.zeros(0, np.uint8))
+    stretch = Stretch(RecordNames.of([]), np.zeros(0, np.int64), np.zeros(0, np.uint8))
 
-    def parts(self, on_progress: Tell | None = None) -> Iterator[Stretch]:
+    def parts(self, on_progress: Tell | None = None, ahead: Ahead = in_turn) -> Iterator[Stretch]:
         return iter([self.stretch])
 
 
@@ -126,7 +126,7 @@ class ReadSearch:
                 if end.strand == "-":
                     begins = reads.bounds[1:] - sizes
                 letters = gather(letters, begins, bounds_of(sizes))
-            end.stretch = Stretch([""] * len(reads), sizes, letters)
+            end.stretch = Stretch(RecordNames.of([""] * len(reads)), sizes, letters)
             for batch in search.everywhere():
                 moved = (begins - reads.bounds[:-1])[batch.record]
                 yield replace(batch, start=batch.start + moved, end=batch.end + moved)

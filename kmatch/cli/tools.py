@@ -71,13 +71,14 @@ def pack(given: Given) -> None:
         raise click.UsageError("a packed genome is nothing to read on a terminal; give -o a file")
     check_files(given.inputs, {"-o": path})
     messages = Messages(given.quiet, given.verbose)
+    from kmatch.engine.workers import Workers, cores
     from kmatch.genome import Genome
     from kmatch.packed.writer import write_packed
     from kmatch.results.output import open_output
 
     with messages.progress(genome) as advance, open_output(path) as handle:
-        text = Genome(genome, keep=False)
-        records, letters = write_packed(text.parts(advance), handle, threads=given.threads)
+        parts = Genome(genome, keep=False).parts(advance, Workers(given.threads or cores()).ahead)
+        records, letters = write_packed(parts, handle, threads=given.threads)
     messages.detail(f"{path}: {letters:,} letters in {records:,} records")
 
 

@@ -130,9 +130,10 @@ def sides_of(view, reading, anchor, most, pattern, text):
 def copy_rows(values, begins, bounds, out):
     """Fill out, uint8, with rows of `values`; see `kmatch.arrays.gather`."""
     for i in range(len(begins)):
-        shift = begins[i] - bounds[i]
-        for j in range(bounds[i], bounds[i + 1]):
-            out[j] = values[j + shift]
+        source = values[begins[i] :]
+        target = out[bounds[i] :]
+        for j in range(bounds[i + 1] - bounds[i]):
+            target[j] = source[j]
 
 
 @kernel

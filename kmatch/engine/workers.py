@@ -7,10 +7,11 @@ kernel.
 """
 
 import os
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -80,7 +81,10 @@ def spans(shown: int) -> int:
     return -(-shown // SPAN)
 
 
+AHEAD = 2  # calls for each thread whose results wait for their turn, or are under way
+
 Kernel = Callable[..., object]
+Result = TypeVar("Result")
 
 
 class Workers:
@@ -105,6 +109,37 @@ class Workers:
         job = Job(items, [])
         kernel(job.work, *arguments)
         return job
+
+    def ahead(
+        self, calls: Iterable[Callable[[], Result]], most: int | None = None
+    ) -> Iterator[Result]:
+        """Yield the results of calls, in order, while threads make some of the next ones.
+
+        most: how many calls are made at a time, None for as many as there are threads. What a call
+        raises, or asking for one, is raised in its turn.
+        """
+        if self.threads == 1:
+            yield from (call() for call in calls)
+            return
+        submit = pool(most or self.threads, "kmatch reading").submit
+        waiting = deque[Future[Result]]()
+        following = iter(calls)
+        ended: Exception | None = None
+        try:
+            while waiting or not ended:
+                while not ended and len(waiting) <= AHEAD * self.threads:
+                    try:
+                        waiting.append(submit(next(following)))
+                    except Exception as error:
+                        ended = error
+                if waiting:
+                    yield waiting.popleft().result()
+            if not isinstance(ended, StopIteration):
+                raise ended
+        finally:
+            for result in waiting:
+                if not result.cancel():
+                    result.exception()  # which waits
 
     def _share(self, kernel: Kernel, items: int, arguments: tuple[Any, ...], threads: int) -> "Job":
         job = Job(items, [])

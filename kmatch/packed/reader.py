@@ -5,7 +5,6 @@ import os
 from collections.abc import Container, Iterator
 from contextlib import suppress
 from functools import cache, lru_cache
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from kmatch.errors import InputError
 from kmatch.packed.writer import HEADER, INDEX, MAGIC, SPARE, TAIL, VERSION, IndexNumbers, crc32
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
 from kmatch.sequences.files import Source, StrPath
-from kmatch.sequences.records import MOST, SHORT, STRETCH, Letters, Progress, Stretch
+from kmatch.sequences.records import MOST, SHORT, STRETCH, Letters, Progress, RecordNames, Stretch
 
 _NO_LETTERS = np.zeros(0, np.uint8)
 _AGAIN = "copy it again, or pack the genome again"
@@ -123,7 +122,8 @@ class PackedFile:
         columns = records.reshape(-1, 3).T
         self.begins, self.sizes, name_ends = np.ascontiguousarray(columns, np.int64)
         self._ends = self.begins + self.sizes
-        self.names = _names_of(tail[names_start:], name_ends)
+        name_bounds = np.concatenate([np.zeros(1, np.int64), name_ends])
+        self.names = RecordNames(name_bounds, np.frombuffer(tail, np.uint8, -1, names_start))
         return (
             self._chunks_fit(planes_end)
             and self._records_fit()
@@ -267,14 +267,6 @@ class PackedFile:
         masks = np.empty(self.lengths[number], np.uint8)
         read_text(np.array([0, text.words]), text, masks)
         return look_up(masks, LETTERS)
-
-
-def _names_of(letters: bytes, ends: Longs) -> list[str]:
-    """Return names that stand one after another; ends: int64[n], where each one does."""
-    return [
-        letters[start:end].decode("utf-8", "surrogateescape")
-        for start, end in pairwise([0, *ends.tolist()])
-    ]
 
 
 def _ascends(places: Longs, end: int) -> bool:

@@ -28,7 +28,7 @@ import numpy as np
 from kmatch.engine.geometry import LANES_PER_WORD, text_of
 from kmatch.results.output import NamedHandle
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, join_records
-from kmatch.sequences.records import Stretch
+from kmatch.sequences.records import RecordNames, Stretch
 
 try:
     from isal.isal_zlib import (
@@ -107,7 +107,7 @@ def write_packed(
     index = tables.index(words, plan)
     handle.write(index)
     handle.write(TAIL.pack(end, crc32(index), VERSION, MAGIC))
-    return len(tables.names), sum(tables.places[1::2])
+    return len(tables.places) // 2, sum(tables.places[1::2])
 
 
 def _beginning(parts: Iterator[Stretch], enough: int) -> list[Stretch]:
@@ -136,33 +136,32 @@ class _Tables:
     """What the index tells.
 
     chunks: of each the offset of its planes, positions that it owns, its rows, and the CRC-32 of
-    its planes; names: of the records; places: the position of each one's first letter, and its
-    letters.
+    its planes; names: of the records, in parts; places: the position of each one's first letter,
+    and its letters.
     """
 
     def __init__(self) -> None:
         self.chunks: list[tuple[int, int, int, int]] = []
-        self.names: list[str] = []
+        self.names: list[RecordNames] = []
         self.places = array("q")
 
     def take(self, chunk: LetterChunk, offset: int, rows: int, checksum: int) -> None:
         """Take a chunk, and the records that it shows, which may have grown since earlier ones."""
         self.chunks.append((offset, chunk.length, rows, checksum))
         number, shown, begins, lengths = chunk.spans
-        self.names[number:] = shown
+        self.names.append(shown[len(self.places) // 2 - number :])
         pairs = np.stack([chunk.base + begins, lengths], axis=1)
         self.places[2 * number :] = array("q", pairs.tobytes())
 
     def index(self, words: int, plan: ChunkPlan) -> bytes:
         """Return the SPARE zeros and the index of a packed genome; words: in a row."""
-        names = [name.encode("utf-8", "surrogateescape") for name in self.names]
-        sizes = [len(name) for name in names]
-        numbers = IndexNumbers(
-            words, plan.length, plan.halo, plan.gap, len(self.chunks), len(names), sum(sizes), 0
-        )
+        names = RecordNames.joined(self.names)
+        letters = names.used.tobytes()
+        layout = words, plan.length, plan.halo, plan.gap
+        numbers = IndexNumbers(*layout, len(self.chunks), len(names), len(letters), 0)
         chunks = np.array(self.chunks, "<i8")
         records = np.zeros((len(names), 3), "<i8")
         records[:, :2] = np.array(self.places).reshape(-1, 2)
-        records[:, 2] = np.cumsum(sizes)
+        records[:, 2] = names.bounds[1:] - names.bounds[0]
         parts = [bytes(SPARE), INDEX.pack(*numbers), chunks.tobytes(), records.tobytes()]
-        return b"".join(parts + names)
+        return b"".join([*parts, letters])

@@ -12,7 +12,7 @@ from kmatch.arrays import Bools, Longs
 from kmatch.errors import InputError, listed, shown, warn
 from kmatch.results.batches import RECORD, SomeBatch
 from kmatch.sequences.files import StrPath, is_comment, label_of, read_lines
-from kmatch.sequences.records import Stretch
+from kmatch.sequences.records import RecordNames, Stretch
 
 # A path of BED, `-` for standard input, or rows (name of the record, start, end).
 RegionsGiven = str | os.PathLike[str] | Iterable[tuple[str, int, int]]
@@ -98,7 +98,7 @@ class Regions:
         lengths = np.where(is_named, part.lengths, 0)
         return part._replace(lengths=lengths, letters=letters)
 
-    def meet(self, names: list[str], lengths: Longs, goes_on: bool = False) -> Bools:
+    def meet(self, names: RecordNames, lengths: Longs, goes_on: bool = False) -> Bools:
         """Take records with so many letters; return which of them regions name, bool[r].
 
         goes_on: whether these are more letters of the last record.
@@ -110,7 +110,7 @@ class Regions:
             self.join({names[number]: self._last_length})
         return is_named
 
-    def _are_named(self, names: list[str]) -> Bools:
+    def _are_named(self, names: RecordNames) -> Bools:
         are_named = [name in self._numbers for name in names]
         return np.array(are_named, np.bool_)
 

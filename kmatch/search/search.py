@@ -14,7 +14,7 @@ from kmatch.search.query import RUN, Run
 from kmatch.search.regions import Regions
 from kmatch.sequences.circles import Circles
 from kmatch.sequences.records import Progress as Tell
-from kmatch.sequences.records import Stretch
+from kmatch.sequences.records import RecordNames, Stretch, in_turn
 
 
 class Progress:
@@ -121,7 +121,8 @@ class Search(Generic[SomeBatch]):
 
         The search takes note of their records.
         """
-        for part in genome.parts(self.progress.hear):
+        ahead = self.engine.workers.ahead if self.engine else in_turn
+        for part in genome.parts(self.progress.hear, ahead):
             self.note(part.names, part.lengths, part.goes_on)
             yield self.narrow.narrowed(part) if self.narrow else part
 
@@ -150,7 +151,7 @@ class Search(Generic[SomeBatch]):
 
         return chunking.chunks(genome, self.parts(genome), keep=self.narrow is None)
 
-    def note(self, names: list[str], lengths: Longs, goes_on: bool = False) -> None:
+    def note(self, names: RecordNames, lengths: Longs, goes_on: bool = False) -> None:
         """Take note of records with so many letters.
 
         goes_on: whether these are more letters of the last record.

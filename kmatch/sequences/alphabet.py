@@ -16,21 +16,20 @@ IUPAC = {
 }  # fmt: skip
 
 PROTEIN_LETTERS = "EFIJLOPQZ"  # letters of amino acids that are no IUPAC code of a nucleotide
-BLANKS = b" \t\v\f\n"  # between the letters of a text
-BREAK = 0  # what readers put between records; no text has it
-FOREIGN = 1  # what stands in KINDS for a letter that no nucleotide has
+FOREIGN = 128  # is set in what READ_AS has for a letter that no nucleotide has
 Origin = tuple[str, int, str]  # the input, the record's number, counted from 1, and its name
 
 
-def _kind(byte: int) -> int:
-    """What a byte of a text becomes: itself, `*` where it is no letter, BREAK or FOREIGN."""
+def _read_as(byte: int) -> int:
+    """What a byte of a text is read as: itself, 0 for a blank, which is left out, or `*`."""
+    if byte in b" \t\v\f\n\r":
+        return 0
     if chr(byte).upper() in PROTEIN_LETTERS or chr(byte) in digits:
-        return FOREIGN
-    return byte if byte == BREAK or (33 <= byte < 127 and byte != ord(">")) else ord("*")
+        return byte | FOREIGN
+    return byte if 33 <= byte < 127 and byte != ord(">") else ord("*")
 
 
-KINDS = bytes(map(_kind, range(256)))
-
+READ_AS = np.array([_read_as(byte) for byte in range(256)], np.uint8)
 
 _MASKS = np.array([IUPAC.get(chr(byte).upper(), 0) for byte in range(256)], np.uint8)
 _COMPLEMENTS = np.array([int(f"{mask:04b}"[::-1], 2) for mask in range(16)], np.uint8)
@@ -91,8 +90,10 @@ def reverse_complement(masks: ArrayLike) -> Bytes:
 
 def check_letters(origin: Origin, letters: Bytes) -> None:
     """Raise InputError for a digit, or a letter that stands for no nucleotide."""
-    if (at := letters.tobytes().translate(KINDS).find(FOREIGN)) >= 0:
-        raise foreign_letter(origin, at, letters[at])
+    foreign = look_up(letters, READ_AS) >= FOREIGN
+    if foreign.any():
+        place = int(np.argmax(foreign))
+        raise foreign_letter(origin, place, letters[place])
 
 
 def foreign_letter(origin: Origin, at: int, letter: int) -> InputError:

@@ -5,13 +5,12 @@ position in this layout.
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs, bounds_of
-from kmatch.sequences.records import Letters, Stretch, gathered
+from kmatch.arrays import Bytes, Longs, bounds_of, gather
+from kmatch.sequences.records import Letters, RecordNames, Stretch, gathered
 
 
 class ChunkPlan(NamedTuple):
@@ -36,7 +35,7 @@ class Spans(NamedTuple):
     """
 
     first: int
-    names: list[str]
+    names: RecordNames
     begins: Longs
     lengths: Longs
 
@@ -64,7 +63,9 @@ def join_records(
     capacity = plan.length + plan.halo
     letters = np.zeros(capacity + spare, np.uint8)  # of which a small genome touches few
     layout, filled = _Layout(plan, first), plan.lead
+    has_records = False
     for stretch in gathered(parts):
+        has_records = True
         text = _with_gaps(stretch, plan.gap)
         filled += layout.add(stretch, filled)
         done, size = 0, len(text)
@@ -75,7 +76,7 @@ def join_records(
             step = min(size - done, capacity - filled)
             letters[filled : filled + step] = text[done : done + step]
             done, filled = done + step, filled + step
-    while layout.names and filled > 0:
+    while has_records and filled > 0:
         yield layout.chunk(letters, min(filled, plan.length))
         filled = _move_on(letters, filled, layout, plan)
 
@@ -84,9 +85,13 @@ def _with_gaps(stretch: Stretch, gap: int) -> Letters:
     """The letters of a Stretch, with `gap` zeros between records that are not empty."""
     if len(stretch.lengths) == 1:
         return stretch.letters
-    data, bounds = np.asarray(stretch.letters).tobytes(), bounds_of(stretch.lengths).tolist()
-    parts = [data[begin:end] for begin, end in pairwise(bounds) if begin < end]
-    return np.frombuffer(bytes(gap).join(parts), np.uint8)
+    filled = np.flatnonzero(stretch.lengths)
+    begins = bounds_of(stretch.lengths)[filled]
+    zeros = np.full(len(filled), len(stretch.letters))  # where they begin, behind the letters
+    gaps = np.full(len(filled), gap)
+    rows = np.stack([begins, zeros], axis=1).reshape(-1)[:-1]
+    sizes = np.stack([stretch.lengths[filled], gaps], axis=1).reshape(-1)[:-1]
+    return gather(np.append(stretch.letters, np.zeros(gap, np.uint8)), rows, bounds_of(sizes))
 
 
 def _move_on(letters: Bytes, filled: int, layout: "_Layout", plan: ChunkPlan) -> int:
@@ -101,13 +106,13 @@ def _move_on(letters: Bytes, filled: int, layout: "_Layout", plan: ChunkPlan) ->
 class _Layout:
     """Where the records are that later chunks may show.
 
-    base: of the next chunk's first letter; first: the number of the first of these records; names:
-    theirs.
+    base: of the next chunk's first letter; first: the number of the first of these records.
     """
 
     def __init__(self, plan: ChunkPlan, first: int) -> None:
-        self.base, self.first, self.names = 0, first, list[str]()
+        self.base, self.first = 0, first
         self._plan = plan
+        self._names: list[RecordNames] = []
         self._begins, self._lengths = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
 
     def add(self, stretch: Stretch, at: int) -> int:
@@ -120,7 +125,7 @@ class _Layout:
         gaps = np.where(lengths > 0, self._plan.gap, 0)
         first = int(np.argmax(lengths > 0))
         before, gaps[first] = int(gaps[first]) if at else 0, 0
-        self.names += names
+        self._names.append(names)
         self._begins.append(self.base + at + before + np.cumsum(gaps + lengths) - lengths)
         self._lengths.append(lengths.copy())
         return before
@@ -130,16 +135,14 @@ class _Layout:
 
         Records that ended before are dropped, but for the last one, which may go on.
         """
+        names = RecordNames.joined(self._names)
         begins, lengths = np.concatenate(self._begins), np.concatenate(self._lengths)
         gone = min(int(np.searchsorted(begins + lengths, self.base)), len(begins) - 1)
-        begins, lengths = begins[gone:], lengths[gone:]
-        self._begins, self._lengths = [begins], [lengths]
-        del self.names[:gone]
+        names, begins, lengths = names[gone:], begins[gone:], lengths[gone:]
+        self._names, self._begins, self._lengths = [names], [begins], [lengths]
         self.first += gone
         # An empty record may begin right after the last letter.
         end = self.base + self._plan.length + self._plan.halo
         high = max(int(np.searchsorted(begins, end, side="right")), 1)
-        spans = Spans(
-            self.first, self.names[:high], begins[:high] - self.base, lengths[:high].copy()
-        )
+        spans = Spans(self.first, names[:high], begins[:high] - self.base, lengths[:high].copy())
         return LetterChunk(self.base, letters, length, spans)

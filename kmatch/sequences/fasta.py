@@ -1,20 +1,33 @@
-"""Genomes in FASTA and FASTQ, read a block at a time, since a record may have gigabases."""
+"""Genomes in FASTA and FASTQ, read a block at a time, since a record may have gigabases.
 
-from collections.abc import Iterator, Sequence
-from itertools import chain
+Blocks are read in order. Each is cut where a record begins, and what is cut off begins the next
+one, so that every block can be taken apart by itself: threads do that side by side.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
+from kmatch.arrays import Bytes, Longs, Table, bounds_of, look_up
 from kmatch.errors import InputError, shown
-from kmatch.sequences.alphabet import BLANKS, BREAK, FOREIGN, KINDS, foreign_letter
+from kmatch.jit.entries import entry
+from kmatch.sequences.alphabet import FOREIGN, READ_AS, foreign_letter
 from kmatch.sequences.files import Source
-from kmatch.sequences.records import Stretch
+from kmatch.sequences.records import RecordNames, Stretch
 
 BLOCK = 1 << 20  # bytes that are read at a time
 LONGEST_HEADER = 1 << 20
-_BREAK = bytes([BREAK])
 _FORM = "kmatch reads FASTQ of four lines a read"
 _AGAIN = "copy or download the file again"
+
+# What a block holds, and what is wrong with what follows, as an error says it behind the number.
+Taken = tuple[list[Stretch], str]
+
+whole_reads = entry("kmatch.engine.cpu.reading:whole_reads", tuple[Bytes])
+take_apart = entry(
+    "kmatch.engine.cpu.reading:take_apart", tuple[Bytes, int, int, Bytes, Bytes, Bytes, Table]
+)
 
 
 def read_fasta(source: Source) -> Iterator[Stretch]:
@@ -23,33 +36,7 @@ def read_fasta(source: Source) -> Iterator[Stretch]:
     LF, CRLF or CR ends a line. Raises InputError for a header without an end, and for a letter that
     stands for no nucleotide.
     """
-    count, name, before = 0, "", 0  # of records so far; the last one's name, and its letters
-    kept = b"\n"  # what the next block begins with: a break where a line begins
-    for data in chain(_blocks(source), [b""]):
-        first, *parts = (kept + data).split(b"\n>")
-        kept = b"\n" if data.endswith(b"\n") else b""
-        last: list[bytes] = []
-        if data and parts:  # this one may go on
-            last = [parts.pop()]
-            _, _, text = last[0].partition(b"\n")
-            if len(text) <= BLOCK >> 6 or not text.strip():
-                kept, last = b"\n>" + last[0], []
-            if len(kept) > LONGEST_HEADER:
-                raise InputError(
-                    f"{source.label}: the header of record {count + len(parts) + 1} has more than "
-                    f"{LONGEST_HEADER:,} characters; is this FASTA?"
-                )
-        if first.strip():
-            yield (stretch := _stretch(source, [name], [first], count - 1, before))
-            before += len(stretch.letters)
-        for some in filter(None, (parts, last)):
-            titles, texts = [], []
-            for part in some:
-                title, _, text = part.partition(b"\n")
-                titles.append(title)
-                texts.append(text)
-            yield (stretch := _stretch(source, names_of(titles), texts, count))
-            count, name, before = count + len(some), stretch.names[-1], int(stretch.lengths[-1])
+    return _stretches(source, _fasta_blocks(source), "the header of record")
 
 
 def read_fastq(source: Source) -> Iterator[Stretch]:
@@ -58,79 +45,161 @@ def read_fastq(source: Source) -> Iterator[Stretch]:
     Four lines are a read: '@' and its name, letters, '+', and as many qualities, which are not
     looked at. LF, CRLF or CR ends a line. Raises InputError, naming the read, for anything else.
     """
-    number, rest = 0, b""  # reads so far; a line whose end is not read yet
-    lines: list[bytes] = []
-    for data in chain(_blocks(source), [b""]):
-        *ended, rest = (rest + data).split(b"\n")
-        lines += ended if data else [rest]
-        if not all(lines[::4]):
-            given, lines = lines, []
-            for line in given:
-                if line or len(lines) % 4:  # a blank line between reads is none of them
-                    lines.append(line)
-        count = len(lines) // 4
-        titles, texts, *_ = reads = [lines[i : 4 * count : 4] for i in range(4)]
-        for at, (title, text, plus, quality) in enumerate(zip(*reads, strict=True), number + 1):
-            if title[:1] != b"@" or plus[:1] != b"+":
-                raise _fault(source, at, title, f"has no '+' after its line of letters; {_FORM}")
-            if len(text) != len(quality):
-                what = f"has {len(text):,} letters and {len(quality):,} qualities; {_AGAIN}"
-                raise _fault(source, at, title, what)
-        if titles:
-            yield _stretch(source, names_of([title[1:] for title in titles]), texts, number)
-            number += count
-            del lines[: 4 * count]
-    if lines:
-        raise _fault(source, number + 1, lines[0], f"is cut; {_AGAIN}")
+    return _stretches(source, _fastq_blocks(source), "read")
 
 
-def _fault(source: Source, number: int, title: bytes, what: str) -> InputError:
-    """The InputError for a read with a title, or for another line in place of it."""
-    if title.startswith(b"@"):
-        which = f"{number}, '{shown(names_of([title[1:]])[0])}',"
-    else:
-        which, what = f"{number}", f"does not begin with '@'; {_FORM}"
-    return InputError(f"{source.label}: read {which} {what}")
+def _stretches(
+    source: Source, blocks: Iterator[Callable[[], Taken]], what: str
+) -> Iterator[Stretch]:
+    """Yield the Stretches of blocks, which are taken apart ahead; what: is wrong, where one is."""
+    count = before = 0  # records so far, and letters of the last one
+    names = RecordNames.of([])
+    for parts, fault in source.ahead(blocks):
+        for part in parts:
+            if part.goes_on:
+                part = part._replace(names=names[-1:])
+            else:
+                before = 0
+            _check(part, source.label, count - part.goes_on, before)
+            yield part
+            names = part.names
+            count += len(names) - part.goes_on
+            before += int(part.lengths[-1])
+        if fault:
+            raise InputError(f"{source.label}: {what} {count + 1}{fault}")
 
 
-def _blocks(source: Source) -> Iterator[bytes]:
-    """Yield the bytes of a file, BLOCK at a time, with LF for CRLF and CR.
+def _check(part: Stretch, label: str, count: int, before: int) -> None:
+    """Raise InputError for a letter that stands for no nucleotide.
+
+    count: of the records before; before: letters of the first record in parts before this one.
+    """
+    letters = np.asarray(part.letters)
+    if letters.max(initial=0) >= FOREIGN:
+        place = int(np.argmax(letters >= FOREIGN))
+        bounds = bounds_of(part.lengths)
+        row = int(np.searchsorted(bounds, place, side="right")) - 1
+        offset = place - int(bounds[row])
+        if row == 0:
+            offset += before
+        origin = label, count + row + 1, part.names[row]
+        raise foreign_letter(origin, offset, int(letters[place]) - FOREIGN)
+
+
+def _blocks(source: Source) -> Iterator[tuple[bytes, bool]]:
+    """Yield (bytes of a file, about BLOCK of them, with LF for CRLF and CR; whether these are the
+    last ones).
 
     Raises InputError for a zero byte.
     """
-    while data := source.handle.read(BLOCK):
-        if data.endswith(b"\r"):
-            data += source.handle.read(1)  # LF may follow
+    held = b""  # a CR behind which LF may follow
+    for data in source.blocks(BLOCK):
+        is_last = len(data) < BLOCK
         if b"\0" in data:
             form = "FASTA" if source.head.startswith(b">") else "FASTQ"
             raise InputError(f"{source.label}: a binary file, not {form}")
+        data = held + data
+        held = b""
         if b"\r" in data:
+            if data.endswith(b"\r") and not is_last:
+                held = b"\r"
+                data = data[:-1]
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        yield data
+        yield data, is_last
+
+
+def _fasta_blocks(source: Source) -> Iterator[Callable[[], Taken]]:
+    """Yield what takes each block of a FASTA file apart."""
+    kept = b""
+    begins_line = True
+    for data, is_last in _blocks(source):
+        data = kept + data
+        size = len(data) if is_last else _cut(data, begins_line)
+        kept = data[size:]
+        if size:
+            is_open = not (kept or is_last)
+            yield partial(_take_apart, data[:size], ">", begins_line, is_open)
+        if len(kept) >= LONGEST_HEADER:
+            yield lambda: ([], f" has more than {LONGEST_HEADER:,} characters; is this FASTA?")
+        begins_line = bool(kept) or data.endswith(b"\n")
+
+
+def _cut(data: bytes, begins_line: bool) -> int:
+    """Return how many bytes of FASTA are a block; begins_line: whether they begin a line.
+
+    A record begins the next block where its header has no end, and where few of its letters or none
+    are there: a record that goes on has some.
+    """
+    header = data.rfind(b">")
+    while header > 0 and not data.startswith(b"\n", header - 1):
+        header = data.rfind(b">", 0, header)
+    if header < 0 or (header == 0 and not begins_line):
+        return len(data)
+    text = data[header:].partition(b"\n")[2]
+    is_short = len(text) <= BLOCK >> 6 or not look_up(text, READ_AS).any()
+    return header if is_short else len(data)
+
+
+def _fastq_blocks(source: Source) -> Iterator[Callable[[], Taken]]:
+    """Yield what takes each block of a FASTQ file apart: whole reads, at the end what is left."""
+    kept = b""
+    for data, is_last in _blocks(source):
+        data = kept + data
+        size = len(data) if is_last else whole_reads(np.frombuffer(data, np.uint8))
+        kept = data[size:]
+        if size:
+            yield partial(_take_apart, data[:size], "@")
+
+
+def _take_apart(data: bytes, mark: str, begins_line: bool = True, is_open: bool = False) -> Taken:
+    """Return the records of a block.
+
+    mark: what a record begins with; begins_line: whether one may begin at once; is_open: whether
+    the last one may go on in the next block, so that it comes alone.
+    """
+    letters, bounds, names, end = _cleaned(data, mark, begins_line)
+    parts = []
+    if bounds[0] > 0:
+        parts.append(Stretch(names[:0], bounds[:1], letters[: bounds[0]], goes_on=True))
+    count = len(names)
+    whole = max(count - is_open, 0)
+    for first, last in ((0, whole), (whole, count)):
+        if first < last:
+            rows = bounds[first : last + 1]
+            parts.append(Stretch(names[first:last], np.diff(rows), letters[rows[0] : rows[-1]]))
+    fault = _fault(data[end:]) if end < len(data) else ""
+    return parts, fault
+
+
+def _cleaned(data: bytes, mark: str, begins_line: bool) -> tuple[Bytes, Longs, RecordNames, int]:
+    """Return (letters of all records, where each begins among them and the last one ends, names,
+    where the lines of the last one end) of a block."""
+    size = len(data)
+    letters = np.empty(size if mark == ">" else size // 2, np.uint8)  # each has a quality there
+    words = np.empty(size, np.uint8)
+    bounds = np.empty((3, size // 2 + 2), np.int64)
+    raw = np.frombuffer(data, np.uint8)
+    count = take_apart(raw, int(begins_line), ord(mark), READ_AS, letters, words, bounds)
+    letter_bounds, word_bounds, places = bounds[:, : count + 1].copy()
+    names = RecordNames(word_bounds, words[: word_bounds[-1]].copy())
+    return letters, letter_bounds, names, int(places[-1])
+
+
+def _fault(rest: bytes) -> str:
+    """Return what is wrong with the first lines of FASTQ that are no read."""
+    title, *lines = rest.split(b"\n", 4)
+    if not title.startswith(b"@"):
+        return f" does not begin with '@'; {_FORM}"
+    which = f", '{shown(names_of([title[1:]])[0])}',"
+    if len(lines) < 3:
+        return f"{which} is cut; {_AGAIN}"
+    text, plus, quality = lines[:3]
+    if not plus.startswith(b"+"):
+        return f"{which} has no '+' after its line of letters; {_FORM}"
+    return f"{which} has {len(text):,} letters and {len(quality):,} qualities; {_AGAIN}"
 
 
 def names_of(titles: Sequence[bytes]) -> list[str]:
-    """The names in headers, behind '>' or '@', each up to its first ASCII blank."""
+    """Return the names in headers, behind '>' or '@', each up to its first ASCII blank."""
     words = [(title.split(None, 1) or [b""])[0] for title in titles]
     return b"\n".join(words).decode("utf-8", "surrogateescape").split("\n")
-
-
-def _stretch(
-    source: Source, names: list[str], texts: Sequence[bytes], count: int, before: int = 0
-) -> Stretch:
-    """The Stretch of records by their texts, letters with blanks.
-
-    count: of the records before; before: letters of the first one that came before. Raises
-    InputError for letters that no record has.
-    """
-    letters = _BREAK.join(texts).translate(KINDS, BLANKS)
-    if (at := letters.find(FOREIGN)) >= 0:
-        row, begin = letters.count(BREAK, 0, at), letters.rfind(BREAK, 0, at) + 1
-        letter = texts[row].translate(None, BLANKS)[at - begin]
-        offset = at - begin + (0 if row else before)
-        raise foreign_letter((source.label, count + row + 1, names[row]), offset, letter)
-    ends = np.flatnonzero(np.frombuffer(letters, np.uint8) == BREAK)
-    lengths = np.diff(ends, prepend=-1, append=len(letters)) - 1
-    if len(ends):
-        letters = letters.translate(None, _BREAK)
-    return Stretch(names, lengths, np.frombuffer(letters, np.uint8), before > 0)

@@ -9,10 +9,13 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from gzip import BadGzipFile
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from kmatch.errors import InputError
+from kmatch.sequences.records import Ahead, in_turn
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -29,6 +32,7 @@ LIST = "@"  # before the path of a file that lists genomes
 HEAD = 16  # bytes that show the format of a file
 SAM = rb"@(HD|SQ|RG|PG|CO)\t"
 _START = 1 << 16  # bytes that are looked at
+_SMALL = 1 << 20  # bytes of a file that threads are worth
 MOST = 1 << 28  # characters of a text file, all of which are kept in memory
 _AGAIN = "copy or download it again"
 _TO_FASTA = "convert it to FASTA, as with samtools fasta"
@@ -55,11 +59,13 @@ class Source:
 
     handle: its uncompressed bytes, without a byte order mark and without blanks before the first
     letter; head: the first HEAD of these bytes, or all if they are fewer; size: bytes of the file
-    on disk, None where that is unknown.
+    on disk, None for what is no file; ahead: how its blocks are read, and taken apart, which of a
+    small file is done in turn.
     """
 
-    def __init__(self, label: str, raw: Any, size: int | None) -> None:
+    def __init__(self, label: str, raw: Any, size: int | None, ahead: Ahead = in_turn) -> None:
         self.label, self.size, self._raw = label, size, raw
+        self.ahead = in_turn if size and size < _SMALL else ahead
         handle = _buffered(raw, label)
         for kind, magic in MAGIC.items():
             if handle.peek().startswith(magic):
@@ -84,6 +90,18 @@ class Source:
     def consumed(self) -> int | None:
         """Bytes of the file on disk that were read so far; None where its size is unknown."""
         return self._raw.tell() if self.size else None
+
+    def blocks(self, size: int) -> Iterator[bytes]:
+        """Yield the bytes of the handle, `size` at a time, and at the end fewer, perhaps none.
+
+        A thread reads those of a file ahead. Those of a pipe are read when they are asked for, as
+        nobody can end a thread that waits for a pipe.
+        """
+        ahead = self.ahead if self.size else in_turn
+        for data in ahead(repeat(partial(self.handle.read, size)), 1):
+            yield data
+            if len(data) < size:
+                return
 
 
 class _Filled(io.RawIOBase):
@@ -113,8 +131,8 @@ def label_of(path: StrPath) -> str:
 
 
 @contextmanager
-def open_source(path: StrPath) -> Iterator[Source]:
-    """Open a path, or standard input for `-`, as a Source.
+def open_source(path: StrPath, ahead: Ahead = in_turn) -> Iterator[Source]:
+    """Open a path, or standard input for `-`, as a Source, of which `ahead` reads the blocks.
 
     Raises InputError, naming the input, where it cannot be opened, at the end of the block where a
     file is not as it was at the beginning, and in place of a ValueError of the block, which is how
@@ -130,12 +148,13 @@ def open_source(path: StrPath) -> Iterator[Source]:
     else:
         opened = _opened(path)
     with opened as raw:
-        before = None if str(path) == "-" else os.fstat(raw.fileno())
+        found = None if str(path) == "-" else os.fstat(raw.fileno())
+        before = found if found and stat.S_ISREG(found.st_mode) else None
         try:
-            yield Source(label, raw, before and before.st_size)
+            yield Source(label, raw, before and before.st_size, ahead)
         except ValueError as error:
             raise InputError(f"{label}: cannot be read: {error}") from error
-        if before and stat.S_ISREG(before.st_mode):
+        if before:
             after = os.fstat(raw.fileno())
             if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
                 raise InputError(

@@ -13,7 +13,7 @@ from kmatch.errors import InputError, shown
 from kmatch.sequences.alphabet import check_letters
 from kmatch.sequences.fasta import read_fasta, read_fastq
 from kmatch.sequences.files import SAM, Source, StrPath, open_source, refuse_others
-from kmatch.sequences.records import Progress, Stretch, stretch_of
+from kmatch.sequences.records import Ahead, Progress, Stretch, in_turn, stretch_of
 
 _ENDING = 1 << 10  # last bytes of a file that are examined; blank lines may be among them
 _NOTE = 200  # characters of Biopython's message that are shown
@@ -26,17 +26,21 @@ Formats = Sequence[tuple[bytes, Parser]]  # the first bytes of a file, and its p
 
 
 def read_parts(
-    path: StrPath, others: Formats = (), on_progress: Progress | None = None
+    path: StrPath,
+    others: Formats = (),
+    on_progress: Progress | None = None,
+    ahead: Ahead = in_turn,
 ) -> Iterator[Stretch]:
     """Yield the Stretches of a genome file or standard input (`-`).
 
-    others: further formats. on_progress hears of the bytes of the file on disk that were read so
-    far. Raises InputError for a file that is missing, empty, damaged or no sequence file.
+    others: further formats; ahead: how blocks of FASTA and FASTQ are read. on_progress hears of the
+    bytes of the file on disk that were read so far. Raises InputError for a file that is missing,
+    empty, damaged or no sequence file.
     """
-    with open_source(path) as source:
+    with open_source(path, ahead) as source:
         number = 0  # records before the part
         for part in _parser(source, others)(source):
-            if not all(part.names):
+            if not np.diff(part.names.bounds).all():
                 unnamed = number + part.names.index("") + 1
                 raise InputError(f"{source.label}: record {unnamed} has no name; write one")
             number += len(part.names) - part.goes_on

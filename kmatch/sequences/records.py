@@ -1,7 +1,7 @@
 """Records of a genome, singly or many together, and their names."""
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, groupby, pairwise
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -17,6 +17,15 @@ MOST = 1 << 14  # records of a Stretch
 # Is called with the bytes read so far and those of the whole file; None where either is unknown.
 Progress = Callable[[int | None, int | None], object]
 
+# Yields what calls return, in order, perhaps while threads make some of the next ones: as many as a
+# second argument says, or all that there are.
+Ahead = Callable[..., Iterator[Any]]
+
+
+def in_turn(calls: Iterable[Callable[[], Any]], most: int | None = None) -> Iterator[Any]:
+    """Yield what calls return, each of which is made when it is asked for."""
+    return (call() for call in calls)
+
 
 class Letters(Protocol):
     """The letters of a record, ASCII in any case: uint8[n], or what reads its slices on demand."""
@@ -26,6 +35,61 @@ class Letters(Protocol):
     def __getitem__(self, part: slice, /) -> Bytes: ...
 
     def __array__(self) -> NDArray[Any]: ...
+
+
+class RecordNames(Sequence[str]):
+    """Names of records, of which there may be millions: each is made a str when it is asked for.
+
+    bounds: int64[n + 1], where each name begins among the letters, and where the last one ends;
+    letters: uint8, the names in UTF-8, one after another.
+    """
+
+    def __init__(self, bounds: Longs, letters: Bytes) -> None:
+        self.bounds = bounds
+        self.letters = letters
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> "RecordNames":
+        """Return these names."""
+        words = [name.encode("utf-8", "surrogateescape") for name in names]
+        return cls(bounds_of(list(map(len, words))), np.frombuffer(b"".join(words), np.uint8))
+
+    @classmethod
+    def joined(cls, parts: Sequence["RecordNames"]) -> "RecordNames":
+        """Return the names of all parts, one after another."""
+        if len(parts) == 1:
+            return parts[0]
+        found = [cls.of([]), *parts]
+        sizes = np.concatenate([np.diff(each.bounds) for each in found])
+        return cls(bounds_of(sizes), np.concatenate([each.used for each in found]))
+
+    @property
+    def used(self) -> Bytes:
+        """The letters of these names, as others may be beside them."""
+        return self.letters[self.bounds[0] : self.bounds[-1]]
+
+    @property
+    def are_plain(self) -> bool:
+        """Whether they hold printable characters of ASCII alone."""
+        space = ord(" ")
+        used = self.used
+        return bool(used.min(initial=space) >= space and used.max(initial=space) <= ord("~"))
+
+    def __len__(self) -> int:
+        return len(self.bounds) - 1
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            first, last, _ = key.indices(len(self))
+            return RecordNames(self.bounds[first : max(first, last) + 1], self.letters)
+        number = range(len(self))[key]
+        word = self.letters[self.bounds[number] : self.bounds[number + 1]]
+        return word.tobytes().decode("utf-8", "surrogateescape")
+
+    def __iter__(self) -> Iterator[str]:
+        data = self.used.tobytes()
+        for first, last in pairwise((self.bounds - self.bounds[0]).tolist()):
+            yield data[first:last].decode("utf-8", "surrogateescape")
 
 
 class Record(NamedTuple):
@@ -42,7 +106,7 @@ class Stretch(NamedTuple):
     goes_on: whether these continue the record of the Stretch before, of which there are some.
     """
 
-    names: list[str]
+    names: RecordNames
     lengths: Longs
     letters: Letters
     goes_on: bool = False
@@ -60,7 +124,7 @@ class Stretch(NamedTuple):
 
 def stretch_of(name: str, letters: Letters, goes_on: bool = False) -> Stretch:
     """The Stretch of one Record."""
-    return Stretch([name], np.array([len(letters)], np.int64), letters, goes_on)
+    return Stretch(RecordNames.of([name]), np.array([len(letters)], np.int64), letters, goes_on)
 
 
 def gathered(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
@@ -86,7 +150,7 @@ def _together(stretches: list[Stretch]) -> Stretch:
     if len(stretches) == 1:
         return stretches[0]
     names, lengths, letters, _ = zip(*stretches, strict=True)
-    return Stretch(list(chain(*names)), np.concatenate(lengths), np.concatenate(letters))
+    return Stretch(RecordNames.joined(names), np.concatenate(lengths), np.concatenate(letters))
 
 
 def whole_stretches(stretches: Iterable[Stretch]) -> Iterator[Stretch]:

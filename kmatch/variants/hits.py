@@ -11,7 +11,7 @@ from kmatch.search.begin import begin_here
 from kmatch.search.panel import pattern_distances
 from kmatch.search.query import Query, Run
 from kmatch.search.rules import rules_of
-from kmatch.sequences.records import Stretch
+from kmatch.sequences.records import RecordNames, Stretch
 
 
 class Extents(NamedTuple):
@@ -136,7 +136,7 @@ class TextSearch:
         lengths = np.diff(bounds)
         if not len(lengths):
             return no_hits()
-        stretch = Stretch([""] * len(lengths), lengths, letters)
+        stretch = Stretch(RecordNames.of([""] * len(lengths)), lengths, letters)
         genome = Genome.of_stretches("windows of variants", [stretch])
         if self._search is None:
             self._search = begin_here(self._query, Genomes(genome), self._run)
