@@ -104,7 +104,11 @@ def test_whole_processes(runs):
 LIBRARY = """#!/bin/sh
 # TASK FASTA PATTERNS K TABLE, by kmatch itself
 case $1 in
-    pam) options="--pam NGG --report ends"; sed 's/NGG$//' $3 >{guides}; set -- $1 $2 {guides} $4 $5 ;;
+    pam)
+        options="--pam NGG --report ends"
+        sed 's/NGG$//' $3 >{guides}
+        set -- $1 $2 {guides} $4 $5
+        ;;
     forward) options="--strand +" ;;
     reads) options= ;;
 esac
