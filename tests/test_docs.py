@@ -72,10 +72,11 @@ def test_commands_that_are_not_run_are_well_formed(block):
     """Files exist, and kmatch takes the options: such commands install, need a GPU or take long."""
     for path in re.findall(r"(?<![\w./-])(?:scripts|examples)/[\w./-]+", block.text):
         assert (ROOT / path).exists(), path
+    parent = click.Context(group, info_name="kmatch", **group.context_settings)
     for words in kmatch_lines(block):
         command = group.commands[words[0]]
         try:
-            command.make_context(words[0], words[1:], resilient_parsing=True)
+            command.make_context(words[0], words[1:], parent, resilient_parsing=True)
         except click.UsageError as error:
             pytest.fail(f"{words}: {error.format_message()}")
 
