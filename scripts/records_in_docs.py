@@ -161,6 +161,25 @@ def sizes():
         yield [row["case"], figure(row["seconds"]), figure(row["mb"]), f"{row['hits']:,}"]
 
 
+def human():
+    """Whole processes on a genome as large as a human one, on two threads."""
+    yield ["job", "command", "CPU, s", "memory, MB", "rows", "MB written"]
+    for row in rows_of("cpu-human"):
+        cells = [row["job"], f"`kmatch {row['command']}`", figure(row["cpu"]), figure(row["mb"])]
+        rows = "" if row["hits"] is None else f"{row['hits']:,}"
+        yield [*cells, rows, f"{row['mb_written']:,}"]
+
+
+def gpu_human():
+    """Whole processes on a genome as large as a human one, on 16 cores and a GPU."""
+    yield ["job", "search", "genome", "device", "seconds", "CPU, s", "million rows"]
+    for row in rows_of("gpu-human"):
+        cells = (row["job"], f"`{row['search']}`", row["genome"], row["device"])
+        cpu = "" if row["cpu"] is None else figure(row["cpu"])
+        hits = "" if row["hits"] is None else figure(row["hits"] / 1e6)
+        yield [*cells, figure(row["seconds"]), cpu, hits]
+
+
 def gpu_kernels():
     """Kernels with the text of 2.1 Gbp on the device."""
     yield ["search", "m, k", "patterns", "Tbp·pattern/s", "TCUPS", "hits"]
@@ -247,6 +266,8 @@ TABLES = {
     "panels": panels,
     "library": library,
     "sizes": sizes,
+    "human": human,
+    "gpu-human": gpu_human,
     "gpu-kernels": gpu_kernels,
     "gpu-primers": gpu_primers,
     "published": published,
