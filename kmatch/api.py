@@ -33,7 +33,7 @@ from kmatch.search.alignments import BESIDE, GenomeTexts, with_alignments
 from kmatch.search.panel import pattern_distances
 from kmatch.search.query import Query, Run
 from kmatch.search.regions import RegionsGiven, load_regions
-from kmatch.search.rules import check_pam
+from kmatch.search.rules import beside_pams
 from kmatch.sequences.oligos import PairsGiven, load_pairs
 from kmatch.sequences.patterns import Patterns, load_patterns
 from kmatch.sequences.records import Progress
@@ -146,9 +146,11 @@ def multi(
     both, columns of hits of guides beside Cas9's PAMs, NaN where a score is undefined. The other
     arguments are those of `hamming`.
 
+    Patterns that all have as many N on the side of the PAM as it has letters are searched without
+    these, and a UserWarning says so. It is a UserWarning too that all patterns contain the PAM.
+
     Raises InputError and DeviceError as `hamming` does, and InputError for patterns of unequal
-    length and for several patterns that all hold the PAM themselves; where a single one does, that
-    is a UserWarning.
+    length.
 
         hits = kmatch.multi("genome.fa", "guides.txt", k=4, pam="NGG")
         hits.to_tsv("hits.tsv.gz")
@@ -515,9 +517,9 @@ def _hits(
     score: Score | Sequence[Score] = (),
 ) -> Hits:
     """Return the Hits of a search for patterns: with alignments where a column needs them."""
-    patterns = query.patterns
+    patterns = beside_pams(query.patterns, query.pam, query.pam_side)
+    query = query._replace(patterns=patterns)
     variants = load_variants(where.variants)
-    check_pam(patterns, query.pam, query.pam_side)
     names = _scores(score)
     k_each = pattern_distances(patterns, query.k) if isinstance(query.k, str) else None
     run = Run(how.device, how.threads, how.algorithm, variants=variants)

@@ -110,6 +110,12 @@ def regions(what: str) -> Option:
     return Option("--regions", "BED", "everywhere", text, group=WHERE)
 
 
+NAME_COLUMN = Option(
+    "--name-column",
+    "NAME",
+    "name, id or the first column",
+    "The column of the names, beside --column.",
+)
 PATTERNS = (
     GENOME,
     Argument(
@@ -131,6 +137,7 @@ PATTERNS = (
         "no header line",
         "PATTERNS is CSV or TSV with a header line: the column of the sequences.",
     ),
+    NAME_COLUMN,
     regions("hits"),
 )
 
