@@ -37,6 +37,7 @@ from kmatch.search.rules import beside_pams
 from kmatch.sequences.oligos import PairsGiven, load_pairs
 from kmatch.sequences.patterns import Patterns, load_patterns
 from kmatch.sequences.records import Progress
+from kmatch.sequences.selection import load_selection
 from kmatch.variants.vcf import Variants, load_variants
 
 Path = str | os.PathLike[str]
@@ -45,6 +46,7 @@ Strand = Literal["both", "+", "-"]
 Report = Literal["minima", "ends", "loci"]
 Side = Literal["3p", "5p"]
 Pams = str | Sequence[str]
+Globs = str | Sequence[str]
 Score = Literal["cfd", "mit"]
 Pairing = Literal["own", "any"]
 Each = Literal["file", "record"]
@@ -62,6 +64,8 @@ def hamming(
     exact_3p: int = 0,
     circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
+    records: Globs | None = None,
+    skip_records: Globs | None = None,
     limit: int | None = None,
     annotate: Path | Sequence[Path] | None = None,
     variants: Variants | Path | None = None,
@@ -88,6 +92,8 @@ def hamming(
         the origin, and a hit that does has start < n < end in a record of n letters.
     regions: only the hits inside one of them: a path of BED, or rows (name of the record,
         start, end).
+    records, skip_records: globs of names of records, such as `chr[0-9]*,chrX` or a list: only
+        records whose names fit, in their case, and none that fits the latter, are searched.
     limit: hits of a pattern in a genome at the most, those with the smallest distances, the first
         in the genome of these; a UserWarning tells how many there were. None for all.
     annotate: GFF3, GTF, GenBank or BED, or a list of such files. The hits have columns `gene`, the
@@ -110,7 +116,7 @@ def hamming(
         near = hits[hits.distance <= 1]
     """
     query = Query("hamming", load_patterns(patterns), k, strand, exact_5p, exact_3p)
-    where = _Where(genome, circular, regions, variants)
+    where = _Where(genome, circular, regions, records, skip_records, variants)
     how = _How(device, threads, algorithm, scheduler, on_progress)
     return _hits(query, where, how, limit, annotate)
 
@@ -127,6 +133,8 @@ def multi(
     exact_3p: int = 0,
     circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
+    records: Globs | None = None,
+    skip_records: Globs | None = None,
     limit: int | None = None,
     score: Score | Sequence[Score] = (),
     annotate: Path | Sequence[Path] | None = None,
@@ -165,7 +173,7 @@ def multi(
         pam=pam,
         pam_side=pam_side,
     )
-    where = _Where(genome, circular, regions, variants)
+    where = _Where(genome, circular, regions, records, skip_records, variants)
     how = _How(device, threads, algorithm, scheduler, on_progress)
     return _hits(query, where, how, limit, annotate, score)
 
@@ -186,6 +194,8 @@ def edit(
     max_deletions: int | None = None,
     circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
+    records: Globs | None = None,
+    skip_records: Globs | None = None,
     limit: int | None = None,
     score: Score | Sequence[Score] = (),
     annotate: Path | Sequence[Path] | None = None,
@@ -224,7 +234,7 @@ def edit(
         max_insertions=max_insertions,
         max_deletions=max_deletions,
     )
-    where = _Where(genome, circular, regions, variants)
+    where = _Where(genome, circular, regions, records, skip_records, variants)
     how = _How(device, threads, algorithm, scheduler, on_progress)
     return _hits(query, where, how, limit, annotate, score)
 
@@ -239,6 +249,8 @@ def best(
     exact_3p: int = 0,
     circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
+    records: Globs | None = None,
+    skip_records: Globs | None = None,
     limit: int | None = None,
     annotate: Path | Sequence[Path] | None = None,
     device: str = "auto",
@@ -266,7 +278,7 @@ def best(
         exact_3p=exact_3p,
         each=each,
     )
-    where = _Where(genome, circular, regions)
+    where = _Where(genome, circular, regions, records, skip_records)
     how = _How(device, threads, algorithm, scheduler, on_progress)
     return _hits(query, where, how, limit, annotate)
 
@@ -283,6 +295,8 @@ def pcr(
     sequence: bool = False,
     circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
+    records: Globs | None = None,
+    skip_records: Globs | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -312,7 +326,7 @@ def pcr(
     panel = load_pairs(primers)
     options = PcrOptions(product, pairs, edit, exact_3p, sequence)
     with on_cluster(Run(device, threads, algorithm), scheduler) as run:
-        genomes = as_genomes(genome).with_circular(circular)
+        genomes = as_genomes(genome).with_circular(circular).with_records(records, skip_records)
         search = PcrSearch(panel, genomes, k, options, run, load_regions(regions))
         search.progress.tell = on_progress
         return Products(search, panel, sequence, genomes.named)
@@ -329,6 +343,8 @@ def primer(
     tm: Limits | None = None,
     both_strands: bool = False,
     background_strand: Literal["both", "+"] = "both",
+    records: Globs | None = None,
+    skip_records: Globs | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -341,8 +357,9 @@ def primer(
     letters that shorter primers are lengthened to. max_length: letters of the longest primer to
     look for. gc: (least, most) share of G and C, 0 to 1. tm: (least, most) melting temperature in
     °C. both_strands: also the primers of the target's reverse complement. background_strand: the
-    strands of the background that count, `both` or `+`. device, threads, algorithm: as for
-    `hamming`. on_progress(consumed, size) hears of bytes of the background that have been searched.
+    strands of the background that count, `both` or `+`. records, skip_records: of the background;
+    these, device, threads, algorithm: as for `hamming`. on_progress(consumed, size)
+    hears of bytes of the background that have been searched.
 
     Raises InputError for a file that cannot be used and for numbers that do not fit, and
     DeviceError for a device that cannot be used.
@@ -352,7 +369,9 @@ def primer(
     """
     options = PrimerOptions(min_length, max_length, gc, tm, both_strands, background_strand)
     with on_cluster(Run(device, threads, algorithm), scheduler) as run:
-        search = PrimerSearch(as_genome(target), as_genome(background), k, options, run)
+        selection = load_selection(records, skip_records)
+        searched = as_genome(background).only(selection)
+        search = PrimerSearch(as_genome(target), searched, k, options, run)
         search.progress.tell = on_progress
         return Primers(search, k, both_strands)
 
@@ -373,6 +392,8 @@ def guides(
     annotate: Path | Sequence[Path] | None = None,
     variants: Variants | Path | None = None,
     circular: bool | Sequence[str] = False,
+    records: Globs | None = None,
+    skip_records: Globs | None = None,
     device: str = "auto",
     threads: int | None = None,
     scheduler: Scheduler | None = None,
@@ -384,9 +405,9 @@ def guides(
     target; target and genome may be one. k: mismatches of a site, 0 ≤ k < length; where there may
     be bulges, max_insertions of the guide or max_deletions of the site, differences. score: `mit`,
     for a column `specificity_mit` too. best: only so many guides, the most specific first. regions:
-    only the guides inside one of them. annotate: as for `hamming`, of the guides in the target. The
-    other arguments are those of `multi`. The specificity, 1 / (1 + the sum of CFD of all sites but
-    one that is perfect), depends on k, bulges and PAMs.
+    only the guides inside one of them. annotate: as for `hamming`, of the guides in the target.
+    records, skip_records: of the genome. The other arguments are those of `multi`. The specificity,
+    1 / (1 + the sum of CFD of all sites but one that is perfect), depends on k, bulges and PAMs.
 
     Raises InputError for a target without guides, and otherwise what `multi` does.
 
@@ -403,7 +424,7 @@ def guides(
         found.annotate(annotate)
     run = Run(device, threads, aligned=False, variants=load_variants(variants))
     with on_cluster(run, scheduler) as run:
-        genomes = as_genomes(genome).with_circular(circular)
+        genomes = as_genomes(genome).with_circular(circular).with_records(records, skip_records)
         search = GuideSearch(as_genome(target), genomes, options, run, load_regions(regions))
         search.progress.tell = on_progress
         for _ in search:
@@ -426,6 +447,8 @@ def assay(
     dntps: float = SALTS.dntps,
     oligos: float = SALTS.oligos,
     circular: bool | Sequence[str] = False,
+    records: Globs | None = None,
+    skip_records: Globs | None = None,
     device: str = "auto",
     threads: int | None = None,
     scheduler: Scheduler | None = None,
@@ -449,7 +472,8 @@ def assay(
     pairs = load_pairs(assays)
     options = AssayOptions(product, edit, each, Salts(monovalent, magnesium, dntps, oligos))
     with on_cluster(Run(device, threads), scheduler) as run:
-        search = AssaySearch(pairs, as_genomes(genome).with_circular(circular), k, options, run)
+        genomes = as_genomes(genome).with_circular(circular).with_records(records, skip_records)
+        search = AssaySearch(pairs, genomes, k, options, run)
         search.progress.tell = on_progress
         found = Assays(search, pairs, targets)
     found.check_targets()
@@ -494,6 +518,8 @@ class _Where:
     genome: Searched
     circular: bool | Sequence[str]
     regions: RegionsGiven | None
+    records: Globs | None
+    skip_records: Globs | None
     variants: Variants | Path | None = None
 
 
@@ -525,6 +551,7 @@ def _hits(
     run = Run(how.device, how.threads, how.algorithm, variants=variants)
     with on_cluster(run, how.scheduler) as run:
         genomes = as_genomes(where.genome).with_circular(where.circular)
+        genomes = genomes.with_records(where.records, where.skip_records)
 
         # Alignments come with the hits where these cannot be read again, or a column needs them.
         aligned = not genomes.can_reread or bool(names or variants)

@@ -1,9 +1,10 @@
 """Names and letters that users choose by: guides with letters of their PAM, columns of tables."""
 
 import pytest
-from support.commands import failed, here
+from support.commands import compressed, failed, fasta, here, random_letters, twobit
 
 import kmatch
+from kmatch.packed.writer import write_packed
 from kmatch.search.rules import beside_pams
 from kmatch.sequences.patterns import load_patterns
 
@@ -109,3 +110,169 @@ def test_a_column_of_names(file, tmp_path):
     barcodes.write_text(f"seq,id,sample\n{GUIDE},1,mine\n")
     result = here("demux", file, barcodes, "-k", 0, "--column", "seq", "--name-column", "sample")
     assert b"\tmine\t" in result.out
+
+
+# Records by globs of their names: what is found is what a file of these records alone gives.
+
+PATTERN = "ACGTTGCATTAGCCAGTACT"
+REPEAT = PATTERN[:9] + "C" + PATTERN[10:]
+PAIR = {"a": (PATTERN, "CAGGATTACCAGGTTACCAT")}
+ALL = ["chr1", "chr2", "chr2_alt", "chrM", "CHR3", "chrU[1]"]
+GLOBS = {
+    "one": ({"records": "chrM"}, ["chrM"]),
+    "several": ({"records": "chr[0-9]*,chrM"}, ["chr1", "chr2", "chr2_alt", "chrM"]),
+    "without": ({"skip_records": "*_alt,chr1"}, ["chr2", "chrM", "CHR3", "chrU[1]"]),
+    "both": ({"records": "chr2*", "skip_records": "*_alt"}, ["chr2"]),
+    "none": ({"records": "chr1", "skip_records": "chr*"}, []),
+    "quoted": ({"records": "chrU[[]1]"}, ["chrU[1]"]),
+}
+SEARCHES = {
+    "hamming": ("hamming", "-p", PATTERN, "-k", 2),
+    "sam": ("hamming", "-p", PATTERN, "-k", 2, "--format", "sam"),
+    "limit": ("multi", "-p", PATTERN, "-k", 2, "--limit", 1),
+    "summary": ("multi", "-p", PATTERN, "-k", 2, "--summary-only"),
+    "edit": ("edit", "-p", PATTERN, "-k", 3, "--format", "tsv"),
+    "best": ("best", "-p", REPEAT[:-1], "--format", "tsv"),
+    "best each": ("best", "-p", REPEAT[:-1], "--each", "record", "--format", "tsv"),
+}
+
+
+def parts():
+    """Records, of which one has several chunks and the others share one."""
+    for number, name in enumerate(ALL):
+        text = random_letters(60_000 if name == "chr2_alt" else 700, seed=number)
+        yield name, text[:300] + PATTERN + text[:80] + REPEAT + text[300:]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The same genome in several formats, and for each case a file of its records alone."""
+    folder = tmp_path_factory.mktemp("records")
+    (folder / "g.fa").write_bytes(fasta(list(parts())))
+    (folder / "g.2bit").write_bytes(twobit(list(parts())))
+    (folder / "g.fa.gz").write_bytes(compressed("gz", fasta(list(parts()))))
+    with open(folder / "g.kmatch", "wb") as handle:
+        write_packed(kmatch.Genome(folder / "g.fa").parts(), handle, length=1 << 12)
+    for case, (_, names) in GLOBS.items():
+        some = [record for record in parts() if record[0] in names]
+        (folder / f"{case}.fa").write_bytes(fasta(some) or b">nothing\n")
+    return folder
+
+
+def options_of(case):
+    """The options of a case as they are typed."""
+    chosen, _ = GLOBS[case]
+    return [
+        word for name, globs in chosen.items() for word in (f"--{name.replace('_', '-')}", globs)
+    ]
+
+
+def lines(result):
+    """The lines of a result, without the one that has the command."""
+    assert result.status == 0, result.err
+    return [line for line in result.out.split(b"\n") if not line.startswith(b"@PG")]
+
+
+@pytest.mark.parametrize("source", ["g.fa", "g.fa.gz", "g.2bit", "g.kmatch", "-"])
+@pytest.mark.parametrize("case", GLOBS)
+def test_records_by_globs_of_their_names(source, case, folder):
+    for name, (command, *words) in SEARCHES.items():
+        if name == "sam" and (case == "none" or source == "-"):
+            continue
+        stdin = (folder / "g.fa").read_bytes() if source == "-" else b""
+        genome = source if source == "-" else folder / source
+        found = here(command, genome, *words, *options_of(case), stdin=stdin)
+        alone = here(command, folder / f"{case}.fa", *words)
+        assert lines(found) == lines(alone), name
+        assert (b"chr" in found.out) == (case != "none" and name != "summary"), name
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_applications_search_some_records(folder, packed):
+    whole = kmatch.Genome(folder / ("g.kmatch" if packed else "g.fa"))
+    alone = kmatch.Genome(folder / "without.fa")
+    chosen, _ = GLOBS["without"]
+    products = kmatch.pcr(whole, PAIR, 9, product=(20, 900), sequence=True, **chosen)
+    assert repr(list(products)) == repr(
+        list(kmatch.pcr(alone, PAIR, 9, product=(20, 900), sequence=True))
+    )
+    found = kmatch.assay(PAIR, [whole], 3, each="record", **chosen)
+    assert found.genome.tolist() == GLOBS["without"][1]
+    target = kmatch.Genome.from_records([("t", random_letters(60, seed=1) + PATTERN)])
+    primers = kmatch.primer(target, whole, 4, **chosen)
+    assert primers.end.tolist() == kmatch.primer(target, alone, 4).end.tolist()
+    assert primers.end.tolist() != kmatch.primer(target, whole, 4).end.tolist()
+    guides = kmatch.guides(whole, whole, 2, regions=[("chr1", 0, 400)], **chosen)
+    expected = kmatch.guides(whole, alone, 2, regions=[("chr1", 0, 400)])
+    assert guides.d0.tolist() == expected.d0.tolist()
+    assert guides.start.tolist() == expected.start.tolist()
+
+
+def test_globs_in_python(folder):
+    genome = kmatch.Genome(folder / "g.fa")
+    one = kmatch.hamming(genome, PATTERN, 1, records=["chr1", "chr2"])
+    assert one.record.tolist() == ["chr1"] * 2 + ["chr2"] * 2
+    with pytest.raises(kmatch.InputError, match="searches of different genomes"):
+        one + kmatch.hamming(genome, PATTERN, 1)
+    for odd in ("", "chr1,", [], 3, [3]):
+        with pytest.raises(kmatch.InputError, match="give globs"):
+            kmatch.hamming(genome, PATTERN, 1, records=odd)
+
+
+def test_a_glob_that_fits_no_record_is_an_error_at_the_end(folder, tmp_path):
+    out = tmp_path / "hits.bed"
+    words = ("hamming", folder / "g.fa", "-p", PATTERN, "-k", 1, "-o", out)
+    failed(here(*words, "--records", "chr1,chr3"), "fits 'chr3'", "'chr1', 'chr2', 'chr2_alt'")
+    failed(here(*words, "--skip-records", "*_fix"), "fits '*_fix'")
+    assert not out.exists()
+    words = ("-k", 3, "--records", "chr1,chr3")
+    failed(here("primer", folder / "one.fa", folder / "g.fa", *words), "fits 'chr3'")
+    # of several genomes one has it
+    (tmp_path / "list").write_text(f"{folder / 'one.fa'}\n{folder / 'both.fa'}\n")
+    words = ("hamming", f"@{tmp_path / 'list'}", "-p", PATTERN, "-k", 0, "--records")
+    assert here(*words, "chr2").out.count(b"\n") == 1
+    result = here(*words, "chr2,chr1")
+    assert result.status == 1 and b"fits 'chr1'" in result.err
+
+
+def test_names_of_records_that_are_skipped(folder, tmp_path):
+    bed = tmp_path / "in.bed"
+    bed.write_text("chr1\t0\t400\nchr2\t300\t320\n")
+    words = ("hamming", folder / "g.fa", "-p", PATTERN, "-k", 0, "--regions", bed)
+    result = here(*words, "--records", "chr1")
+    assert result == (0, f"chr1\t300\t320\t{PATTERN}\t1000\t+\t0\n".encode(), b"")
+    failed(here(*words, "--records", "chrM"), "no region is in a record that is searched")
+    words = ("hamming", folder / "g.fa", "-p", PATTERN, "-k", 0, "--circular", "chr1,chrM")
+    assert here(*words, "--records", "chr1").out.count(b"\n") == 1
+    result = here(*words[:-1], "chr1,chr9", "--records", "chr*")
+    assert result.status == 1 and b"no record is named 'chr9'" in result.err
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_variants_of_records_that_are_skipped(folder, tmp_path, packed):
+    letters = dict(parts())
+    vcf = tmp_path / "x.vcf"
+    head = "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n"
+    # the place of PATTERN's tenth letter, of which REPEAT has another
+    rows = [f"{name}\t310\t.\t{letters[name][309]}\tG\t.\tPASS\t.\n" for name in ("chrM", "chr1")]
+    vcf.write_text(head + "".join(rows))
+    genome = folder / ("g.kmatch" if packed else "g.fa")
+    pattern = PATTERN[:9] + "G" + PATTERN[10:]
+    words = ("hamming", genome, "-p", pattern, "-k", 0, "--variants", vcf, "--format", "tsv")
+    found = here(*words, "--records", "chr1")
+    assert found.err == b""
+    assert [line.split(b"\t")[0] for line in found.out.splitlines()[1:]] == [b"chr1"]
+    assert here(*words, "--records", "chr2").out.count(b"\n") == 1
+
+
+def test_plot_says_most(folder, tmp_path):
+    pytest.importorskip("matplotlib")
+    hits = tmp_path / "hits.tsv"
+    words = ("hamming", folder / "g.fa", "-p", PATTERN, "-k", 1, "-o", hits)
+    assert here(*words).status == 0
+    assert here("plot", hits, "-o", tmp_path / "a.svg", "--most", 2).err == b""
+    result = here("plot", hits, "-o", tmp_path / "b.svg", "--records", 2)
+    assert result.status == 0 and b"--records N is --most N now" in result.err
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    result = here("plot", hits, "-o", tmp_path / "b.svg", "--records", 2, "--most", 2)
+    assert result.status == 2

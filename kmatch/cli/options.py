@@ -293,7 +293,12 @@ FILE, FORM, FORM_OF_HITS, COLUMNS, ANNOTATE, JSON, *COUNTS = grouped(
         reads=True,
     ),
     Option("--json", "FILE", "none", "Also write what was searched and found as JSON."),
-    Option("--limit", ONE, "all", "Write only the N closest hits of a pattern."),
+    Option(
+        "--limit",
+        ONE,
+        "all",
+        "Write only the N closest hits of a pattern.",
+    ),
     Option("--summary", "FILE", "none", "Also write how many hits each pattern has by distance."),
     Option("--summary-only", bool, None, "Write that table, to -o if given, in place of the hits."),
 )
@@ -309,6 +314,16 @@ STRAND, CIRCULAR = grouped(
         flag_value="",
         callback=_circular,
     ),
+)
+RECORDS = grouped(
+    WHERE,
+    Option(
+        "--records",
+        "GLOB,...",
+        "all",
+        "Search only records whose names fit a glob, in their case: chr[0-9]*,chrX.",
+    ),
+    Option("--skip-records", "GLOB,...", "none", "Do not search records whose names fit: *_alt."),
 )
 RUN = DEVICE, THREADS, SCHEDULER, QUIET, VERBOSE, DEBUG = grouped(
     RUNNING,
@@ -338,7 +353,7 @@ RUN = DEVICE, THREADS, SCHEDULER, QUIET, VERBOSE, DEBUG = grouped(
 # Where the table of products, of primers or of hits goes, and how the search for them runs.
 MORE = (COLUMNS, ANNOTATE, JSON)
 TABLE = (FILE, FORM, *MORE, *RUN)
-HITS = (FILE, FORM_OF_HITS, *MORE, *COUNTS, STRAND, CIRCULAR, *RUN)
+HITS = (FILE, FORM_OF_HITS, *MORE, *COUNTS, STRAND, CIRCULAR, *RECORDS, *RUN)
 
 
 def format_of(given: Given, of_hits: bool = False, default: str = "bed") -> str:

@@ -70,7 +70,9 @@ class Search:
 
         if panel is not None:
             self._panel, self.regions = panel, load_regions(self.given.regions)
-        self.genomes = as_genomes(self.given.genome, rereads).with_circular(self.given.circular)
+        given = self.given
+        genomes = as_genomes(given.genome, rereads).with_circular(given.circular)
+        self.genomes = genomes.with_records(given.records, given.skip_records)
         self.label = self.genomes.label
         if self.genomes.named and any(map(os.path.exists, self.given.outputs.values())):
             check_files([("GENOME", path) for path in self.genomes.paths], self.given.outputs)
@@ -323,7 +325,9 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
         if given.summary_only:
             deque(hits, maxlen=0)
         else:
-            search.writer(handles[0], table).write_all(limited(hits, panel, given.limit))
+            search.writer(handles[0], table).write_all(
+                limited(hits, panel, given.limit)
+            )
         if is_summed:
             counts.write(handles[-1])
     search.conclude(_found(search.rows, counts), counts)

@@ -24,6 +24,7 @@ from kmatch.cli.command import (
 )
 from kmatch.cli.messages import Messages
 from kmatch.cli.options import ONE, READ, Count, Number
+from kmatch.errors import warn
 from kmatch.pictures import FORMATS
 from kmatch.published.registry import PUBLISHED
 
@@ -97,11 +98,12 @@ def pack(given: Given) -> None:
         Option("--format form", FORMATS, "what FIGURE's suffix says", "Format of the picture."),
     ),
     Option(
-        "--records",
+        "--most",
         ONE,
         "24, of primers and guides 12",
         "Draw the N records with the most hits.",
     ),
+    Option("--records", ONE, None, "The same, as it was called before.", hidden=True),
     Option("--pattern", "NAME", "all", "Draw the rows of one pattern, pair or guide."),
     Option(
         "--genome",
@@ -130,6 +132,10 @@ def plot(given: Given) -> None:
         raise click.UsageError(
             f"-o {output}: {what}; end the name with .png, .svg or .pdf, or give --format"
         )
+    if given.records is not None:
+        if given.most is not None:
+            raise click.UsageError("--records is what --most was called before; give --most alone")
+        warn("plot --records N is --most N now, as --records of searches takes names")
     import logging
 
     from kmatch.pictures import load_figure, saved
@@ -140,7 +146,7 @@ def plot(given: Given) -> None:
     from kmatch.results.output import open_output
 
     table = read_table(given.table, given.genome, given.pattern)
-    picture = saved(table.draw(given.records), form)
+    picture = saved(table.draw(given.most or given.records), form)
     with open_output(output) as handle:
         handle.write(picture)
 
