@@ -263,8 +263,9 @@ def best(
 
     They are the minima at the smallest distance that a pattern has anywhere in the genome, with
     regions too: of these, those inside are given. each: `record` for those at the smallest distance
-    that it has in each record. A pattern that matches nowhere has none, and a
-    UserWarning names it. The arguments, and what is raised, are those of `hamming`.
+    that it has in each record, where `limit` counts those of a record. A pattern that
+    matches nowhere has none, and a UserWarning names it. The arguments, and what is raised, are
+    those of `hamming`.
 
         hits = kmatch.best("genome.fa", ["ACGTTACGTAGGCATCAGT"])
         hits.distance.min()
@@ -575,6 +576,6 @@ def _hits(
         scorer = make_scorer(query, names) if names else None
         search = begin_search(query, genomes, run, load_regions(where.regions))
         search.progress.tell = how.on_progress
-        closest = limited(search, patterns, limit)
+        closest = limited(search, patterns, limit, query.each)
         hits.take(scorer.scored(closest) if scorer else closest)
     return hits

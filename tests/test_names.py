@@ -5,6 +5,7 @@ from support.commands import compressed, failed, fasta, here, random_letters, tw
 
 import kmatch
 from kmatch.packed.writer import write_packed
+from kmatch.search import best
 from kmatch.search.rules import beside_pams
 from kmatch.sequences.patterns import load_patterns
 
@@ -276,3 +277,23 @@ def test_plot_says_most(folder, tmp_path):
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
     result = here("plot", hits, "-o", tmp_path / "b.svg", "--records", 2, "--most", 2)
     assert result.status == 2
+
+
+def test_the_limit_of_hits_in_each_record(folder, monkeypatch):
+    near = PATTERN[:9] + "G" + PATTERN[10:]  # as far from PATTERN as from REPEAT
+    words = ("best", folder / "g.fa", "-p", near, "-p", PATTERN, "--each", "record")
+    rows = [line.split("\t") for line in here(*words).out.decode().splitlines()]
+    first = {(row[0], row[3]): row for row in reversed(rows)}  # each has some as close
+    assert len(first) == 2 * len(ALL) < len(rows)
+    result = here(*words, "--limit", 1)
+    assert [line.split("\t") for line in result.out.decode().splitlines()] == [
+        row for row in rows if row is first[row[0], row[3]]
+    ]
+    assert b"of which the limit keeps 6, at most 1 in a record" in result.err
+    monkeypatch.setattr(best, "UNITS", 2)  # records of a window
+    assert here(*words, "--limit", 1) == result
+    assert here(*words, "--limit", 99).out.count(b"\n") == len(rows)
+    words = [kmatch.Genome(folder / "g.fa"), [near, PATTERN]]
+    with pytest.warns(UserWarning, match="1 in a record"):
+        hits = kmatch.best(*words, each="record", limit=1)
+    assert hits.record.tolist() == [row[0] for row in rows if row is first[row[0], row[3]]]

@@ -1,4 +1,4 @@
-"""The table of options that commands share, their types, and the formats of tables."""
+"""The table of options that commands share, their types, and the formats of tables, of best --each record in each record."""
 
 import math
 import os

@@ -326,7 +326,7 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
             deque(hits, maxlen=0)
         else:
             search.writer(handles[0], table).write_all(
-                limited(hits, panel, given.limit)
+                limited(hits, panel, given.limit, query.each)
             )
         if is_summed:
             counts.write(handles[-1])
