@@ -12,7 +12,7 @@ from contextlib import suppress
 from multiprocessing import get_context, parent_process
 from threading import Thread
 
-from kmatch.engine.cpu import engine  # noqa: F401  with what names kernels
+from kmatch.engine.cpu import engine, seeds  # noqa: F401  with what names kernels
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.workers import cores
 from kmatch.errors import DeviceError, KmatchError, KmatchWarning

@@ -1,4 +1,4 @@
-"""The table of options that commands share, their types, and the formats of tables, of best --each record in each record."""
+"""The table of options that commands share, their types, and the formats of tables."""
 
 import math
 import os
@@ -297,7 +297,7 @@ FILE, FORM, FORM_OF_HITS, COLUMNS, ANNOTATE, JSON, *COUNTS = grouped(
         "--limit",
         ONE,
         "all",
-        "Write only the N closest hits of a pattern.",
+        "Write only the N closest hits of a pattern, of best --each record in each record.",
     ),
     Option("--summary", "FILE", "none", "Also write how many hits each pattern has by distance."),
     Option("--summary-only", bool, None, "Write that table, to -o if given, in place of the hits."),

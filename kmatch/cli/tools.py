@@ -294,6 +294,7 @@ def _aligned(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     "Versions, devices and folders.",
     Option("--short", bool, None, "Versions only, at once."),
     Option("--compile ahead", bool, None, "Compile all kernels now, not at the first searches."),
+    Option("--clear", bool, None, "Remove all compiled kernels, and show which."),
     options.DEBUG,
     examples=("kmatch info",),
     finds="What to show",
@@ -302,6 +303,9 @@ def info(given: Given) -> None:
     """Show versions, CPU features, threads, CUDA devices or why there are none, and the cache."""
     if given.short and given.ahead:
         raise click.UsageError("--short shows versions and compiles nothing; leave one of them out")
+    if given.clear:
+        _clear(given)
+        return
     from kmatch.engine.devices import describe_versions
 
     _show(describe_versions())
@@ -317,6 +321,17 @@ def info(given: Given) -> None:
         from kmatch.engine.devices import describe_machine
 
         _show([*describe_machine(), *made])
+
+
+def _clear(given: Given) -> None:
+    """Remove all compiled kernels, and show which."""
+    if given.short or given.ahead:
+        raise click.UsageError("--clear removes kernels and shows nothing else; give it alone")
+    from kmatch.jit.folders import kernel_folders, remove_kernels
+
+    removed = list(remove_kernels())
+    nothing = f"nothing, as there are no kernels in {kernel_folders()[0].parent}"
+    _show(("removed", folder) for folder in removed or [nothing])
 
 
 def _show(pairs: Iterable[tuple[str, str]]) -> None:
