@@ -14,7 +14,6 @@ from kmatch.errors import warn
 from kmatch.results.batches import HitBatch, joined, no_hits
 from kmatch.results.columns import write_line
 from kmatch.results.lines import number_word
-from kmatch.results.multiqc import facts_for_multiqc
 from kmatch.results.output import open_output
 from kmatch.sequences.patterns import PatternSet
 
@@ -79,6 +78,8 @@ def write_report(path: str, command: str, counts: Counts | None = None, **facts:
     import json
     import platform
     from importlib.metadata import version
+
+    from kmatch.results.multiqc import facts_for_multiqc
 
     versions = {"python": platform.python_version()}
     versions |= {package: version(package) for package in PACKAGES}
