@@ -137,8 +137,12 @@ def _without_unknown(patterns: PatternSet, pams: Sequence[Pam]) -> PatternSet:
     names: list[str] = []
     guides: list[str] = []
     for name, sequence in zip(patterns.names, patterns.sequences, strict=True):
-        outside = sequence[:count] if leads else sequence[-count:]
-        guide = sequence[count:] if leads else sequence[:-count]
+        if leads:
+            outside = sequence[:count]
+            guide = sequence[count:]
+        else:
+            outside = sequence[-count:]
+            guide = sequence[:-count]
         if outside.upper() != unknown or not guide.strip("Nn"):
             return patterns
         guides.append(guide)

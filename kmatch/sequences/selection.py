@@ -41,10 +41,13 @@ class Selection:
         if self.missing:
             for name in filter(self._named.match, names):
                 self.missing = [glob for glob in self.missing if not fnmatchcase(name, glob)]
-        return np.fromiter(map(self.takes, names), np.bool_, len(names))
+        is_taken = [self.takes(name) for name in names]
+        return np.array(is_taken, np.bool_)
 
     def _see(self, names: Iterable[str]) -> None:
-        self.seen = list(dict.fromkeys([*self.seen, *names]))[:SEEN]
+        """Keep some names for a message."""
+        different = dict.fromkeys([*self.seen, *names])
+        self.seen = list(different)[:SEEN]
 
     def hear(self, other: "Selection") -> None:
         """Take what the same Selection has met of other genomes."""
@@ -62,14 +65,7 @@ class Selection:
             if is_taken.all():
                 yield part
             elif is_taken.any():
-                names = [name for name, taken in zip(part.names, is_taken, strict=True) if taken]
-                is_letter_taken = np.repeat(is_taken, part.lengths)
-                yield Stretch(
-                    names=RecordNames.of(names),
-                    lengths=part.lengths[is_taken],
-                    letters=np.asarray(part.letters)[is_letter_taken],
-                    goes_on=part.goes_on and bool(is_taken[0]),
-                )
+                yield _records_of(part, is_taken)
 
     def check(self) -> None:
         """Raise InputError for globs that no record's name has fitted."""
@@ -78,6 +74,20 @@ class Selection:
                 f"no record has a name that fits {listed(self.missing)}, where case matters; the "
                 f"first records are {listed(self.seen) or 'none'}"
             )
+
+
+def _records_of(part: Stretch, is_taken: Bools) -> Stretch:
+    """Return the Stretch of some records of one, bool[r]."""
+    names: list[str] = []
+    for number in np.flatnonzero(is_taken).tolist():
+        names.append(part.names[number])
+    is_letter_taken = np.repeat(is_taken, part.lengths)
+    return Stretch(
+        names=RecordNames.of(names),
+        lengths=part.lengths[is_taken],
+        letters=np.asarray(part.letters)[is_letter_taken],
+        goes_on=part.goes_on and bool(is_taken[0]),
+    )
 
 
 def _one_pattern(globs: Sequence[str]) -> re.Pattern[str]:
@@ -102,7 +112,9 @@ def _globs(name: str, given: Any) -> list[str]:
     """Return the globs of an argument of some name."""
     if given is None:
         return []
-    globs = given.split(",") if isinstance(given, str) else given
+    globs = given
+    if isinstance(given, str):
+        globs = given.split(",")
     is_list = isinstance(globs, list | tuple) and len(globs) > 0
     if not is_list or not all(isinstance(glob, str) and glob for glob in globs):
         raise InputError(f"{name} is {given!r}; give globs of names, as in chr[0-9]*,chrX")
