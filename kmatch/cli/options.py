@@ -96,6 +96,16 @@ def _circular(context: click.Context, option: click.Parameter, given: str | None
     return given.split(",") if given else given is not None
 
 
+def _globs(context: click.Context, option: click.Parameter, given: str | None) -> Any:
+    """Return the globs that are parted by commas."""
+    if given is None:
+        return None
+    globs = given.split(",")
+    if not all(globs):
+        raise InputError(f"{given!r} has an empty part; give globs of names, as in chr[0-9]*,chrX")
+    return globs
+
+
 READ = "A file of FASTA, FASTQ, 2bit or GenBank, compressed or not; - is standard input."
 GENOME = Argument(
     "genome",
@@ -328,9 +338,16 @@ RECORDS = grouped(
         "--records",
         "GLOB,...",
         "all",
-        "Search only records whose names fit a glob, in their case: chr[0-9]*,chrX.",
+        "Search only records whose names fit a glob: chr[0-9]*,chrX. Case matters.",
+        callback=_globs,
     ),
-    Option("--skip-records", "GLOB,...", "none", "Do not search records whose names fit: *_alt."),
+    Option(
+        "--skip-records",
+        "GLOB,...",
+        "none",
+        "Leave out records whose names fit a glob: *_alt.",
+        callback=_globs,
+    ),
 )
 RUN = DEVICE, THREADS, SCHEDULER, QUIET, VERBOSE, DEBUG = grouped(
     RUNNING,
