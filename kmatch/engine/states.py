@@ -130,22 +130,28 @@ def least_total(constraints, sides, least, most, spare):
 
     least, most: between which it is; spare: see `fill_spare`. A matrix that is filled for the most
     says what every total leaves, as long as mismatches have no bound of their own below it.
-    Otherwise an alignment within a total is one within each greater total, and the fewest
-    differences are looked for by halves.
+    Otherwise an alignment within a total is one within each greater total: totals are tried in
+    steps that double, and the last step by halves.
     """
     for i in range(min(constraints.near, sides.shown)):
         if not sides.pattern[i] & sides.text[i]:
             return -1
     if constraints.far > 0 and not _has_far_letters(constraints.far, sides, most):
         return -1
-    if not fill_spare(constraints, sides, most, spare):
-        return -1
     if constraints.mismatches >= most:
-        return most - spare[0, constraints.states.start]
+        has_alignment = fill_spare(constraints, sides, most, spare)
+        return most - spare[0, constraints.states.start] if has_alignment else -1
 
-    # The fewest differences are more than `below`, and `enough` suffice.
+    # The fewest differences are more than `below`, and `enough` suffice: mostly the least do.
     below = least - 1
-    enough = most
+    enough = min(least, most)
+    step = 1
+    while not fill_spare(constraints, sides, enough, spare):
+        if enough == most:
+            return -1
+        below = enough
+        enough = min(enough + step, most)
+        step *= 2
     while enough - below > 1:
         total = (below + enough) >> 1
         if fill_spare(constraints, sides, total, spare):
