@@ -34,10 +34,11 @@ from kmatch.search.alignments import BESIDE, GenomeTexts, with_alignments
 from kmatch.search.panel import pattern_distances
 from kmatch.search.query import Query, Run
 from kmatch.search.regions import RegionsGiven, load_regions
-from kmatch.search.rules import check_pam
+from kmatch.search.rules import beside_pams
 from kmatch.sequences.oligos import PairsGiven, load_pairs
 from kmatch.sequences.patterns import Patterns, load_patterns
 from kmatch.sequences.records import Progress
+from kmatch.sequences.selection import load_selection
 from kmatch.variants.vcf import Variants, load_variants
 
 Path = str | os.PathLike[str]
@@ -46,6 +47,7 @@ Strand = Literal["both", "+", "-"]
 Report = Literal["minima", "ends", "loci", "sites"]
 Side = Literal["3p", "5p"]
 Pams = str | Sequence[str]
+Globs = str | Sequence[str]
 Score = Literal["cfd", "mit"]
 Pairing = Literal["own", "any"]
 Each = Literal["file", "record"]
@@ -63,6 +65,8 @@ def hamming(
     exact_3p: int = 0,
     circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
+    records: Globs | None = None,
+    skip_records: Globs | None = None,
     limit: int | None = None,
     annotate: Path | Sequence[Path] | None = None,
     variants: Variants | Path | None = None,
@@ -89,6 +93,8 @@ def hamming(
         the origin, and a hit that does has start < n < end in a record of n letters.
     regions: only the hits inside one of them: a path of BED, or rows (name of the record,
         start, end).
+    records, skip_records: globs of names of records, such as `chr[0-9]*,chrX` or a list: only
+        records whose names fit, in their case, and none that fits the latter, are searched.
     limit: hits of a pattern in a genome at the most, those with the smallest distances, the first
         in the genome of these; a UserWarning tells how many there were. None for all.
     annotate: GFF3, GTF, GenBank or BED, or a list of such files. The hits have columns `gene`, the
@@ -111,7 +117,7 @@ def hamming(
         near = hits[hits.distance <= 1]
     """
     query = Query("hamming", load_patterns(patterns), k, strand, exact_5p, exact_3p)
-    where = _Where(genome, circular, regions, variants)
+    where = _Where(genome, circular, regions, records, skip_records, variants)
     how = _How(device, threads, algorithm, scheduler, on_progress)
     return _hits(query, where, how, limit, annotate)
 
@@ -129,6 +135,8 @@ def multi(
     exact_3p: int = 0,
     circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
+    records: Globs | None = None,
+    skip_records: Globs | None = None,
     limit: int | None = None,
     score: Score | Sequence[Score] = (),
     annotate: Path | Sequence[Path] | None = None,
@@ -149,9 +157,11 @@ def multi(
     beside SpCas9's PAMs, NaN where a score is undefined. The other arguments are those of
     `hamming`.
 
+    Patterns that all have as many N on the side of the PAM as it has letters are searched without
+    these, and a UserWarning says so. It is a UserWarning too that all patterns contain the PAM.
+
     Raises InputError and DeviceError as `hamming` does, and InputError for patterns of unequal
-    length and for several patterns that all hold the PAM themselves; where a single one does, that
-    is a UserWarning.
+    length.
 
         hits = kmatch.multi("genome.fa", "guides.txt", k=4, pam="NGG")
         hits.to_tsv("hits.tsv.gz")
@@ -167,7 +177,7 @@ def multi(
         pam=pam,
         pam_side=side,
     )
-    where = _Where(genome, circular, regions, variants)
+    where = _Where(genome, circular, regions, records, skip_records, variants)
     how = _How(device, threads, algorithm, scheduler, on_progress)
     return _hits(query, where, how, limit, annotate, score, nuclease)
 
@@ -189,6 +199,8 @@ def edit(
     max_deletions: int | None = None,
     circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
+    records: Globs | None = None,
+    skip_records: Globs | None = None,
     limit: int | None = None,
     score: Score | Sequence[Score] = (),
     annotate: Path | Sequence[Path] | None = None,
@@ -229,7 +241,7 @@ def edit(
         max_insertions=max_insertions,
         max_deletions=max_deletions,
     )
-    where = _Where(genome, circular, regions, variants)
+    where = _Where(genome, circular, regions, records, skip_records, variants)
     how = _How(device, threads, algorithm, scheduler, on_progress)
     return _hits(query, where, how, limit, annotate, score, nuclease)
 
@@ -244,6 +256,8 @@ def best(
     exact_3p: int = 0,
     circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
+    records: Globs | None = None,
+    skip_records: Globs | None = None,
     limit: int | None = None,
     annotate: Path | Sequence[Path] | None = None,
     device: str = "auto",
@@ -256,8 +270,9 @@ def best(
 
     They are the minima at the smallest distance that a pattern has anywhere in the genome, with
     regions too: of these, those inside are given. each: `record` for those at the smallest distance
-    that it has in each record. A pattern that matches nowhere has none, and a
-    UserWarning names it. The arguments, and what is raised, are those of `hamming`.
+    that it has in each record, where `limit` counts those of a record. A pattern that
+    matches nowhere has none, and a UserWarning names it. The arguments, and what is raised, are
+    those of `hamming`.
 
         hits = kmatch.best("genome.fa", ["ACGTTACGTAGGCATCAGT"])
         hits.distance.min()
@@ -271,7 +286,7 @@ def best(
         exact_3p=exact_3p,
         each=each,
     )
-    where = _Where(genome, circular, regions)
+    where = _Where(genome, circular, regions, records, skip_records)
     how = _How(device, threads, algorithm, scheduler, on_progress)
     return _hits(query, where, how, limit, annotate)
 
@@ -288,6 +303,8 @@ def pcr(
     sequence: bool = False,
     circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
+    records: Globs | None = None,
+    skip_records: Globs | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -317,7 +334,7 @@ def pcr(
     panel = load_pairs(primers)
     options = PcrOptions(product, pairs, edit, exact_3p, sequence)
     with on_cluster(Run(device, threads, algorithm), scheduler) as run:
-        genomes = as_genomes(genome).with_circular(circular)
+        genomes = as_genomes(genome).with_circular(circular).with_records(records, skip_records)
         search = PcrSearch(panel, genomes, k, options, run, load_regions(regions))
         search.progress.tell = on_progress
         return Products(search, panel, sequence, genomes.named)
@@ -334,6 +351,8 @@ def primer(
     tm: Limits | None = None,
     both_strands: bool = False,
     background_strand: Literal["both", "+"] = "both",
+    records: Globs | None = None,
+    skip_records: Globs | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -346,8 +365,9 @@ def primer(
     letters that shorter primers are lengthened to. max_length: letters of the longest primer to
     look for. gc: (least, most) share of G and C, 0 to 1. tm: (least, most) melting temperature in
     °C. both_strands: also the primers of the target's reverse complement. background_strand: the
-    strands of the background that count, `both` or `+`. device, threads, algorithm: as for
-    `hamming`. on_progress(consumed, size) hears of bytes of the background that have been searched.
+    strands of the background that count, `both` or `+`. records, skip_records: of the background;
+    these, device, threads, algorithm: as for `hamming`. on_progress(consumed, size)
+    hears of bytes of the background that have been searched.
 
     Raises InputError for a file that cannot be used and for numbers that do not fit, and
     DeviceError for a device that cannot be used.
@@ -357,7 +377,9 @@ def primer(
     """
     options = PrimerOptions(min_length, max_length, gc, tm, both_strands, background_strand)
     with on_cluster(Run(device, threads, algorithm), scheduler) as run:
-        search = PrimerSearch(as_genome(target), as_genome(background), k, options, run)
+        selection = load_selection(records, skip_records)
+        searched = as_genome(background).only(selection)
+        search = PrimerSearch(as_genome(target), searched, k, options, run)
         search.progress.tell = on_progress
         return Primers(search, k, both_strands)
 
@@ -380,6 +402,8 @@ def guides(
     annotate: Path | Sequence[Path] | None = None,
     variants: Variants | Path | None = None,
     circular: bool | Sequence[str] = False,
+    records: Globs | None = None,
+    skip_records: Globs | None = None,
     device: str = "auto",
     threads: int | None = None,
     scheduler: Scheduler | None = None,
@@ -394,9 +418,9 @@ def guides(
     the site, differences. report: `sites`, each place once, or `ends`, every end beside a PAM.
     score: `mit`, for a column `specificity_mit` too. best: only so many guides, the most specific
     first. regions: only the guides inside one of them. annotate: as for `hamming`, of the guides in
-    the target. The other arguments are those of `multi`. The specificity, 1 / (1 + the sum of CFD
-    of all sites but one that is perfect), depends on k, bulges and PAMs; it is NaN for guides that
-    are not SpCas9's.
+    the target. records, skip_records: of the genome. The other arguments are those of `multi`. The
+    specificity, 1 / (1 + the sum of CFD of all sites but one that is perfect), depends on k, bulges
+    and PAMs; it is NaN for guides that are not SpCas9's.
 
     Raises InputError for a target without guides, and otherwise what `multi` does.
 
@@ -424,7 +448,7 @@ def guides(
         found.annotate(annotate)
     run = Run(device, threads, aligned=False, variants=load_variants(variants))
     with on_cluster(run, scheduler) as run:
-        genomes = as_genomes(genome).with_circular(circular)
+        genomes = as_genomes(genome).with_circular(circular).with_records(records, skip_records)
         search = GuideSearch(as_genome(target), genomes, options, run, load_regions(regions))
         search.progress.tell = on_progress
         for _ in search:
@@ -447,6 +471,8 @@ def assay(
     dntps: float = SALTS.dntps,
     oligos: float = SALTS.oligos,
     circular: bool | Sequence[str] = False,
+    records: Globs | None = None,
+    skip_records: Globs | None = None,
     device: str = "auto",
     threads: int | None = None,
     scheduler: Scheduler | None = None,
@@ -470,7 +496,8 @@ def assay(
     pairs = load_pairs(assays)
     options = AssayOptions(product, edit, each, Salts(monovalent, magnesium, dntps, oligos))
     with on_cluster(Run(device, threads), scheduler) as run:
-        search = AssaySearch(pairs, as_genomes(genome).with_circular(circular), k, options, run)
+        genomes = as_genomes(genome).with_circular(circular).with_records(records, skip_records)
+        search = AssaySearch(pairs, genomes, k, options, run)
         search.progress.tell = on_progress
         found = Assays(search, pairs, targets)
     found.check_targets()
@@ -515,6 +542,8 @@ class _Where:
     genome: Searched
     circular: bool | Sequence[str]
     regions: RegionsGiven | None
+    records: Globs | None
+    skip_records: Globs | None
     variants: Variants | Path | None = None
 
 
@@ -539,14 +568,15 @@ def _hits(
     nuclease: str | None = None,
 ) -> Hits:
     """Return the Hits of a search for patterns: with alignments where a column needs them."""
-    patterns = query.patterns
+    patterns = beside_pams(query.patterns, query.pam, query.pam_side)
+    query = query._replace(patterns=patterns)
     variants = load_variants(where.variants)
-    check_pam(patterns, query.pam, query.pam_side)
     names = _scores(score)
     k_each = pattern_distances(patterns, query.k) if isinstance(query.k, str) else None
     run = Run(how.device, how.threads, how.algorithm, variants=variants)
     with on_cluster(run, how.scheduler) as run:
         genomes = as_genomes(where.genome).with_circular(where.circular)
+        genomes = genomes.with_records(where.records, where.skip_records)
 
         # Alignments come with the hits where these cannot be read again, or a column needs them.
         aligned = not genomes.can_reread or bool(names or variants)
@@ -570,5 +600,5 @@ def _hits(
         scorer = make_scorer(query, names, nuclease) if names else None
         search = begin_search(query, genomes, run, load_regions(where.regions), scorer)
         search.progress.tell = how.on_progress
-        hits.take(limited(search, patterns, limit))
+        hits.take(limited(search, patterns, limit, query.each))
     return hits

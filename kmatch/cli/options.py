@@ -98,6 +98,16 @@ def _circular(context: click.Context, option: click.Parameter, given: str | None
     return given.split(",") if given else given is not None
 
 
+def _globs(context: click.Context, option: click.Parameter, given: str | None) -> Any:
+    """Return the globs that are parted by commas."""
+    if given is None:
+        return None
+    globs = given.split(",")
+    if not all(globs):
+        raise InputError(f"{given!r} has an empty part; give globs of names, as in chr[0-9]*,chrX")
+    return globs
+
+
 READ = "A file of FASTA, FASTQ, 2bit or GenBank, compressed or not; - is standard input."
 GENOME = Argument(
     "genome",
@@ -112,6 +122,12 @@ def regions(what: str) -> Option:
     return Option("--regions", "BED", "everywhere", text, group=WHERE)
 
 
+NAME_COLUMN = Option(
+    "--name-column",
+    "NAME",
+    "name, id or the first",
+    "Take names from this column, beside --column.",
+)
 PATTERNS = (
     GENOME,
     Argument(
@@ -133,6 +149,7 @@ PATTERNS = (
         "no header line",
         "Read PATTERNS as CSV or TSV with a header line; NAME is the column of sequences.",
     ),
+    NAME_COLUMN,
     regions("hits"),
 )
 
@@ -330,7 +347,12 @@ FILE, FORM, FORM_OF_HITS, COLUMNS, ANNOTATE, JSON, *COUNTS = grouped(
         reads=True,
     ),
     Option("--json", "FILE", "none", "Write also a report of the search as JSON."),
-    Option("--limit", ONE, "all", "Write only the N closest hits of each pattern."),
+    Option(
+        "--limit",
+        ONE,
+        "all",
+        "Write only the N closest hits of each pattern; with --each record, in each record.",
+    ),
     Option("--summary", "FILE", "none", "Write also each pattern's number of hits by distance."),
     Option("--summary-only", bool, None, "Write the table of --summary in place of the hits."),
 )
@@ -350,6 +372,23 @@ STRAND, CIRCULAR = grouped(
         is_flag=False,
         flag_value="",
         callback=_circular,
+    ),
+)
+RECORDS = grouped(
+    WHERE,
+    Option(
+        "--records",
+        "GLOB,...",
+        "all",
+        "Search only records whose names fit a glob: chr[0-9]*,chrX. Case matters.",
+        callback=_globs,
+    ),
+    Option(
+        "--skip-records",
+        "GLOB,...",
+        "none",
+        "Leave out records whose names fit a glob: *_alt.",
+        callback=_globs,
     ),
 )
 RUN = DEVICE, THREADS, SCHEDULER, QUIET, VERBOSE, DEBUG = grouped(
@@ -380,7 +419,7 @@ RUN = DEVICE, THREADS, SCHEDULER, QUIET, VERBOSE, DEBUG = grouped(
 # Where the table of products, of primers or of hits goes, and how the search for them runs.
 MORE = (COLUMNS, ANNOTATE, JSON)
 TABLE = (FILE, FORM, *MORE, *RUN)
-HITS = (FILE, FORM_OF_HITS, *MORE, *COUNTS, STRAND, CIRCULAR, *RUN)
+HITS = (FILE, FORM_OF_HITS, *MORE, *COUNTS, STRAND, CIRCULAR, *RECORDS, *RUN)
 
 
 def format_of(given: Given, of_hits: bool = False, default: str = "bed") -> str:

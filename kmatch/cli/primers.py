@@ -62,6 +62,7 @@ SALTS = tuple(
     options.regions("products"),
     options.algorithm("hamming", "edit"),
     options.CIRCULAR,
+    *options.RECORDS,
     *options.TABLE,
     examples=(
         "kmatch pcr genome.fa.gz -p ACCAGGAACTAATCAGACAAG CAAAGACCAATCCTACCATGAG -k 2",
@@ -149,6 +150,7 @@ def pcr(given: Given) -> None:
         group=OUTPUT,
     ),
     options.algorithm("primer"),
+    *options.RECORDS,
     *options.TABLE,
     examples=(
         "kmatch primer virus.fa genome.fa.gz -k 4 -o primers.bed",
@@ -174,8 +176,11 @@ def primer(given: Given) -> None:
     from kmatch.apps.primer import PrimerOptions, PrimerSearch
     from kmatch.genome import Genome
     from kmatch.results.table import Primers
+    from kmatch.sequences.selection import load_selection
 
-    target, background = (Genome(path, keep=False) for path in paths)
+    selection = load_selection(given.records, given.skip_records)
+    target = Genome(given.target, keep=False)
+    background = Genome(given.background, keep=False).only(selection)
     how = given.made(PrimerOptions)
     begin = partial(PrimerSearch, target, background, given.k, how)
     table = Primers((), given.k, given.both_strands)
@@ -260,6 +265,7 @@ def primer(given: Given) -> None:
         group=OUTPUT,
     ),
     options.CIRCULAR,
+    *options.RECORDS,
     options.FILE,
     Option(
         "--format form",
@@ -365,6 +371,7 @@ def guides(given: Given) -> None:
         options.JSON,
     ),
     options.CIRCULAR,
+    *options.RECORDS,
     *options.RUN,
     examples=(
         "kmatch assay pairs.tsv genome.fa.gz --each record -k 3",

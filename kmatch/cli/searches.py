@@ -73,7 +73,9 @@ class Search:
 
         if panel is not None:
             self._panel, self.regions = panel, load_regions(self.given.regions)
-        self.genomes = as_genomes(self.given.genome, rereads).with_circular(self.given.circular)
+        given = self.given
+        genomes = as_genomes(given.genome, rereads).with_circular(given.circular)
+        self.genomes = genomes.with_records(given.records, given.skip_records)
         self.label = self.genomes.label
         if self.genomes.named and any(map(os.path.exists, self.given.outputs.values())):
             check_files([("GENOME", path) for path in self.genomes.paths], self.given.outputs)
@@ -308,12 +310,10 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     from kmatch.results.limit import Counts, limited
     from kmatch.results.table import FLANKS, VARIANTS, Hits
     from kmatch.search.panel import pattern_distances
-    from kmatch.search.rules import check_pam
 
     query = Query(problem, panel, **given.values(Query._fields[2:]))
     if query.report == "sites" and query.pam is None:
         raise click.UsageError("--report sites is of hits beside a PAM; give --pam or --nuclease")
-    check_pam(panel, query.pam, query.pam_side)
     k_each = None if problem == "best" else pattern_distances(panel, query.k)
 
     # The table of hits, without rows, and that of their counts.
@@ -338,7 +338,9 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
         if given.summary_only:
             deque(hits, maxlen=0)
         else:
-            search.writer(handles[0], table).write_all(limited(hits, panel, given.limit))
+            search.writer(handles[0], table).write_all(
+                limited(hits, panel, given.limit, query.each)
+            )
         if is_summed:
             counts.write(handles[-1])
     search.conclude(_found(search.rows, counts), counts)
@@ -363,22 +365,39 @@ def _found(hit_count: int, counts: "Counts") -> str:
 
 
 def _panel(given: Given) -> "PatternSet":
-    """The patterns of a file or of `-p`; warns of names that repeat."""
+    """Return the patterns of a file or of `-p`, beside a PAM as they are searched beside it.
+
+    Warns of names that repeat.
+    """
     for text in given.sequences:
         if os.path.exists(text) and not _SEQUENCE.fullmatch(text):
             raise click.UsageError(f"-p {text} is a path; give the file as PATTERNS, without -p")
     check_inputs(given, "PATTERNS")
     if given.sequences and given.column is not None:
         raise click.UsageError("--column is one of a file of patterns; leave it out beside -p")
+    check_columns(given)
     from kmatch.sequences.patterns import load_patterns, read_patterns, repeated_names
 
     if given.patterns:
-        panel = read_patterns(given.patterns, given.column)
+        panel = read_patterns(given.patterns, given.column, given.name_column)
     else:
         panel = load_patterns(list(given.sequences))
     if repeated := repeated_names(panel):
         warn(f"{listed(repeated)}: the name stands for more than one pattern; all are searched")
-    return panel
+    if not given.pam:
+        return panel
+    from kmatch.search.rules import beside_pams
+
+    return beside_pams(panel, given.pam, given.pam_side)
+
+
+def check_columns(given: Given) -> None:
+    """Raise UsageError for a column of names without one of sequences."""
+    if given.name_column is not None and given.column is None:
+        raise click.UsageError(
+            "--name-column is a column of a table with a header line; give the one of its "
+            "sequences too, by --column"
+        )
 
 
 def heard(batches: Iterable[Any], hear: Callable[[Any], object]) -> Iterator[Any]:

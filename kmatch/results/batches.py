@@ -21,7 +21,6 @@ from kmatch.arrays import (
     run_starts,
 )
 from kmatch.engine.types import Columns, Texts
-from kmatch.results.melting import gc_fractions, melting_temperatures
 from kmatch.sequences.chunks import Spans
 
 SEEN = "ACGTN-+"  # at a letter of an oligo: a base, another letter, none, or more behind it
@@ -46,7 +45,7 @@ class Origin(NamedTuple):
 ALONE = Origin()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Batch:
     """n rows in records of a genome.
 
@@ -82,7 +81,7 @@ class Batch:
 SomeBatch = TypeVar("SomeBatch", bound=Batch)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class HitBatch(Batch):
     """Hits, n rows, sorted by record, start, end, strand and pattern; those that have these in
     common, as beside PAMs of several lengths, by their anchors.
@@ -133,7 +132,7 @@ class HitBatch(Batch):
         return self.picked(order)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class GuideBatch(Batch):
     """Guides of a target beside their PAMs, n rows.
 
@@ -184,7 +183,7 @@ def letters_beside(columns: Columns, lengths: Longs) -> Longs:
     return column_counts - columns.ops.counted("D") - lengths
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ProductBatch(Batch):
     """Products, n rows, sorted by record, start, end, strand, forward and reverse primer.
 
@@ -200,7 +199,7 @@ class ProductBatch(Batch):
     probe: HitBatch | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class AssayBatch(Batch):
     """Assays in genomes, n rows, by genome; record, start and end are -1 where none amplifies.
 
@@ -221,7 +220,7 @@ class AssayBatch(Batch):
     positions: Longs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PrimerBatch(Batch):
     """Primers of one target record, n rows, sorted by start, end and strand.
 
@@ -237,11 +236,15 @@ class PrimerBatch(Batch):
     @cached_property
     def gc(self) -> Floats:
         """Share of G and C, float64[n]; see `gc_fractions`."""
+        from kmatch.results.melting import gc_fractions
+
         return gc_fractions(self.codes, self.start, self.end)
 
     @cached_property
     def tm(self) -> Floats:
         """Melting temperatures in °C, float64[n]; see `melting_temperatures`."""
+        from kmatch.results.melting import melting_temperatures
+
         return melting_temperatures(self.codes, self.codes, self.start, self.end)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from math import nan
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -31,8 +31,10 @@ from kmatch.results.lines import (
     words_of,
 )
 from kmatch.results.sites import Letters, cuts, differences, flanks
-from kmatch.sequences.oligos import PROBE, PrimerPairs
 from kmatch.sequences.patterns import PatternSet
+
+if TYPE_CHECKING:
+    from kmatch.sequences.oligos import PrimerPairs
 
 VARIANTS = ("variants", "af", "samples", "reference_distance")
 FLANKS = ("flank_5p", "flank_3p")
@@ -412,12 +414,14 @@ class Products(Placed[ProductBatch, Product]):
     def __init__(
         self,
         batches: Iterable[ProductBatch],
-        pairs: PrimerPairs,
+        pairs: "PrimerPairs",
         has_text: bool = False,
         named: bool = False,
     ) -> None:
         """has_text: whether products come with their text, even where there are none; named:
         whether they come from several genomes."""
+        from kmatch.sequences.oligos import PROBE
+
         self.pairs = pairs
         self.named = named
         self.labels = Names(pairs.primers.names)

@@ -113,12 +113,13 @@ class VariantSearch(Search[HitBatch]):
         records = RecordsInTurn(genome)
         margin = self._extents.block_margin
         with open_source(self._given.vcf) as source:
-            lengths = dict(zip(genome.names, genome.lengths.tolist(), strict=True))
+            whole = genome.whole
+            lengths = dict(zip(whole.names, whole.lengths.tolist(), strict=True))
             reader = VariantReader(source, self._given, lengths)
             samples = Names(f",{name}" for name in reader.samples)
             for sites in site_groups(reader.sites(), self._extents.block_gap):
                 name = sites[0].record
-                if self.regions and name not in self.regions:
+                if self._is_left_out(name):
                     continue
                 if not records.go_to(name):
                     raise InputError(
@@ -129,6 +130,12 @@ class VariantSearch(Search[HitBatch]):
                 check_reference(sites, part, source.label)
                 yield PlacedBlock(block_of(sites, part), records.number, samples)
             reader.warn_of_left_out()
+
+    def _is_left_out(self, name: str) -> bool:
+        """Return whether a record of the whole genome is not searched."""
+        selection = self.genomes.selection
+        is_skipped = selection is not None and not selection.takes(name)
+        return is_skipped or (self.regions is not None and name not in self.regions)
 
     def _hits_in(self, placed: PlacedBlock, dense_groups: "DenseGroups") -> HitBatch:
         """Return the hits of both kinds from where a block begins to its last allele."""
