@@ -90,7 +90,8 @@ class PackedChunk:
         self._united = united
 
     def view(self, before: Bytes = NO_LETTERS) -> View:
-        """Return the chunk with its letters, if they are unpacked; before: those in front of it."""
+        """Return the chunk with its letters, if they are unpacked; before: the letters before
+        it."""
         shown = self.length + self.halo
         return View(self.plain, self.letters, before, shown)
 
@@ -158,8 +159,9 @@ class PackedChunk:
 class Chunking(NamedTuple):
     """How a genome becomes PackedChunks.
 
-    plan: where it is cut; engine: packs it; words: of a row, None for what fits; united: whether it
-    may have letters for sets of bases (see SET), each of which they match.
+    plan: where it is cut; engine: packs it; words: of a row, None for as many as fit; united:
+    whether it may have letters for sets of bases (see SET). Such a letter matches each base of its
+    set.
     """
 
     plan: ChunkPlan
@@ -203,7 +205,7 @@ class Chunking(NamedTuple):
 
     @property
     def _kind(self) -> tuple[Any, ...]:
-        """What chunks that are kept have in common with those that are wanted."""
+        """Return the properties that kept chunks share with wanted chunks."""
         return self.plan, self.words or WORDS, self.engine.device, self.united
 
     def fresh(self, parts: Iterable[Stretch], first: int = 0) -> Iterator[PackedChunk]:
@@ -219,7 +221,7 @@ class Chunking(NamedTuple):
 def _pack(
     chunk: LetterChunk, halo: int, engine: Engine, words: int | None, united: bool
 ) -> PackedChunk:
-    """Return the PackedChunk of letters; words: of a row, None for what fits."""
+    """Return the PackedChunk of letters; words: of a row, None for as many as fit."""
     row_words, rows = rows_for(chunk.length, halo, words)
     planes = engine.planes(4 * (rows + halo) * row_words + SPARE)
     text = text_of(planes, row_words, rows, halo)
