@@ -135,6 +135,26 @@ def whole(name, unit):
     return table
 
 
+TASKS = {
+    "beside NGG": ("312 guides cut before NGG, both strands", "edit -k {} --pam NGG --report ends"),
+    "forward": ("the same guides with NGG behind, strand `+`", "edit -k {} --strand +"),
+    "reads": ("96 barcodes of 24 letters, 25,000 reads", "demux -k {} --edit"),
+}
+
+
+def library():
+    """Whole processes beside a program that links Sassy's library, seconds of the CPU."""
+    yield ["task", "kmatch", "found", "kmatch, s", "Sassy's library, s", "kmatch is faster"]
+    rows = rows_of("cpu-library")
+    for ours, theirs in zip(rows[::2], rows[1::2], strict=True):
+        assert theirs["equal"] == "yes"
+        task, command = TASKS[ours["task"]]
+        asked = f"`{command.format(ours['k'])}`"
+        seconds = [figure(row["cpu"]) for row in (ours, theirs)]
+        faster = times(theirs["cpu"] / ours["cpu"])
+        yield [task, asked, f"{ours['hits']:,}", *seconds, faster]
+
+
 def sizes():
     yield ["search", "seconds", "MB", "hits"]
     for row in rows_of("cpu-scale"):
@@ -244,6 +264,7 @@ TABLES = {
     "one-thread": in_memory(1),
     "two-threads": in_memory(2),
     "panels": panels,
+    "library": library,
     "sizes": sizes,
     "human": human,
     "gpu-human": gpu_human,
