@@ -1,5 +1,4 @@
-"""What holds for hits besides k: a PAM beside them, ends that match, and bounds for each kind of
-difference."""
+"""Rules for hits besides k: a PAM beside them, ends that match, bounds for kinds of differences."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -65,7 +64,7 @@ def load_pams(given: str | Sequence[str] | None, side: str) -> list[Pam]:
 
     given: `NGG`, `NGG,NAG`, or a list of these; None for no PAM; side: `3p` or `5p`.
 
-    Raises InputError for what is no PAM, and for another side.
+    Raises InputError for a wrong PAM or side.
     """
     check_choice("side of the PAM", side, PAM_SIDES)
     if given is None:
@@ -86,7 +85,7 @@ def load_pams(given: str | Sequence[str] | None, side: str) -> list[Pam]:
 
 
 def _parts(given: Any) -> list[str]:
-    """Return the letters of each PAM that a user gives. Raises InputError for what is no text."""
+    """Return the letters of each PAM that a user gives. Raises InputError for anything but text."""
     try:
         texts = [given] if isinstance(given, str) else list(given)
         return [part.strip() for text in texts for part in text.split(",")]
@@ -140,7 +139,7 @@ class Bounds(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What holds for hits besides k.
+    """Rules for hits besides k.
 
     pams: one of them stands beside each hit, all on one side; or none; ends: letters that match at
     a pattern's beginning and at its end; bounds: Bounds.
@@ -203,9 +202,9 @@ def checked_rules(query: Query, k: int) -> tuple[Rules, int]:
 
 
 class Sought(NamedTuple):
-    """What a search for differences looks for, the same in every genome.
+    """The queries and rules of a search for differences, the same in every genome.
 
-    panel: the pattern and the strand of each query; rules: what holds for hits besides k; query:
+    panel: the pattern and the strand of each query; rules: for hits besides k; query:
     the letters of the queries, and the limit of each; constraints: the rules as kernels take them.
     """
 
@@ -216,7 +215,7 @@ class Sought(NamedTuple):
 
     @property
     def is_bound(self) -> bool:
-        """Whether rules decide which of the ends within k are those of hits."""
+        """Whether rules decide which ends within k are hits."""
         return bool(self.rules.pams) or self.rules.bind_alignments
 
     @property
@@ -231,7 +230,7 @@ class Sought(NamedTuple):
 
 
 def sought_of(panel: Panel, rules: Rules, limits: Longs) -> Sought:
-    """Return what a search for differences looks for.
+    """Return the queries and rules of a search for differences.
 
     panel: of all patterns on each strand; limits: int64[Q], the k of each query.
     """
