@@ -39,7 +39,7 @@ DIFFERS = (
 
 
 class Search:
-    """A search of a command: its run and its messages.
+    """A search of a command: how it runs, and what it says.
 
     of_hits, default: see `format_of`. form: of its table; on_screen: whether its rows go to a
     terminal; aligned: whether they need alignments; label: of the genome whose reading is the
@@ -65,8 +65,7 @@ class Search:
     def open_genomes(self, rereads: bool, panel: "PatternSet | None" = None) -> None:
         """Open GENOME, and have the device woken meanwhile.
 
-        rereads: whether the search reads it twice; panel: the patterns, looked for in its
-        --regions.
+        rereads: whether the search reads it twice; panel: what is looked for in its --regions.
         """
         from kmatch.engine.devices import wake
         from kmatch.genome import as_genomes
@@ -130,7 +129,7 @@ class Search:
         make_way()
 
     def writer(self, handle: Any, table: "Table[Any, Any]", form: str | None = None) -> Any:
-        """Return a writer of a table to a handle, in the format that is asked for, or another."""
+        """What writes a table to a handle, in the format that is asked for, or another."""
         from kmatch.results.formats import FORMATS
 
         return FORMATS[form or self.form](handle, table)
@@ -149,10 +148,8 @@ class Search:
         self.aligned = self.form != "bed" and (self.form not in options.TABLES or table.aligned)
 
     def conclude(self, found: str, counts: "Counts | None" = None, **more: Any) -> None:
-        """Print a summary, and warn of patterns that are longer than every record.
-
-        found: the hits, in words; counts: of the hits, more: other facts, for --json.
-        """
+        """Say what was found, in how much, how fast and on which device, and warn of patterns that
+        are longer than every record; counts: of the hits, more: other facts, for --json."""
         progress = self.begun.progress
         several = ""
         if self._panel is not None:
@@ -177,8 +174,8 @@ class Search:
 
 
 def check_inputs(given: Given, argument: str) -> None:
-    """Raise UsageError for patterns given both as a file and with `-p`, or not at all, and for a
-    sequence in place of a file; argument: the name of the argument for the file, as `PATTERNS`."""
+    """Raise UsageError for what is searched for by file and by `-p`, or neither, and for what is no
+    file where one is meant; argument: the one that takes the file, as `PATTERNS`."""
     what = argument.lower()
     path = getattr(given, what)
     for name, file in (("GENOME", given.genome), (argument, path)):
@@ -378,7 +375,7 @@ def _panel(given: Given) -> "PatternSet":
 
 
 def heard(batches: Iterable[Any], hear: Callable[[Any], object]) -> Iterator[Any]:
-    """Yield batches, and call hear with each one first."""
+    """Yield batches, each of which something has heard of."""
     for batch in batches:
         hear(batch)
         yield batch

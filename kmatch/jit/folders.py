@@ -66,7 +66,7 @@ def folder_name() -> str:
 
 
 def processor() -> tuple[str, str]:
-    """Return LLVM's name of this processor, and its features."""
+    """LLVM's name of this processor, and what it can do."""
     return binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
 
 
@@ -93,8 +93,8 @@ def kernel_folders() -> list[Path]:
 
 
 def _open_folder() -> Path:
-    """Return the user's folder, made if it has to be. When it is made, folders beside it with such
-    a name that are long out of use are removed. Raises OSError where it cannot be made."""
+    """The user's folder, made if it has to be, when those beside it that are named alike and long
+    out of use are removed. Raises OSError where it cannot be made."""
     own = kernel_folders()[0]
     if not own.is_dir():
         own.mkdir(parents=True, exist_ok=True)
@@ -108,7 +108,7 @@ def _open_folder() -> Path:
 def find_or_make(file: str, make: Callable[[], bytes]) -> bytes:
     """The object kept in a file, made by make() where there is none, and then kept.
 
-    Of processes that want it at once one makes it, and the others wait. An error of make() is
+    Of processes that want it at once one makes it, and the others wait. What make() raises is
     raised here.
     """
     if (found := find(file)) is not None:
@@ -157,7 +157,7 @@ def find(file: str) -> bytes | None:
 
 
 def keep(file: str, content: bytes) -> None:
-    """Keep compiled code, in place of any other, with a warning where that fails; not where an
+    """Keep what was compiled, in place of any other, with a warning where that fails; not where an
     upgrade has come while this process ran."""
     if folder_name.__wrapped__() != folder_name():
         return

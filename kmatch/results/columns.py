@@ -1,4 +1,4 @@
-"""Columns, tables of columns, and rows in Python."""
+"""Columns, and tables of them: what each column is made of, and rows in Python."""
 
 import io
 import os
@@ -105,11 +105,10 @@ class Column(Generic[Kind]):
 
 
 class Table(Generic[SomeBatch, Row]):
-    """A table: rows of batches, in columns that are made when first used.
+    """Rows of batches, in columns that are made when first used; without batches, what formats
+    write batches as.
 
-    Formats write batches by the columns of a table without rows.
-
-    noun: the word for a row.
+    noun: what a row is.
     bed, tsv: the names of the columns that are written.
     optional: the columns that rows lack where TSV does, and with one its number.
     annotated: the columns that rows have with an annotation alone.
@@ -164,8 +163,7 @@ class Table(Generic[SomeBatch, Row]):
         return Named(Names(words), which)
 
     def once(self, make: Callable[[Any, Any], Any], batch: Batch) -> Any:
-        """Return the result of a function of a batch and its table, made once for several
-        columns."""
+        """Return what a function makes of a batch and its table, once for several columns."""
         last_make, last_batch, made = self._made
         if last_make is not make or last_batch is not batch:
             made = make(batch, self)
@@ -249,7 +247,7 @@ class Table(Generic[SomeBatch, Row]):
         return self._row._make(value for (value,) in values)
 
     def _selected(self, rows: Longs) -> Self:
-        """Return the table of some rows, with the columns that are made already.
+        """Return the table of some rows, with those of the columns that are made.
 
         Rows side by side of one genome become a batch, if batches can be joined.
         """
@@ -276,7 +274,7 @@ class Table(Generic[SomeBatch, Row]):
         return "\n  ".join([size, *shown]) + ">"
 
     def _repr_html_(self) -> str:
-        """Return the first rows as a table, for notebooks."""
+        """What a notebook shows: the first rows as a table."""
         from html import escape
 
         lines = [f"<p>{self._size()}</p>", "<table>"]
@@ -322,15 +320,12 @@ class Table(Generic[SomeBatch, Row]):
             FORMATS[form](handle, self).write_all(self.batches)
 
     def plot(self, *, records: int | None = None) -> Any:
-        """Return a Matplotlib Figure of the rows.
+        """A Matplotlib Figure: hits and products along their records by strand and distance, and
+        their numbers by pattern or pair and distance, of hits by score and bulges too; primers and
+        guides by what they are like along the target; assays by their differences in each genome.
 
-        Hits and products are drawn along their records, by strand and distance, and counted by
-        pattern or pair and distance; hits also by score and by bulges. Primers and guides are drawn
-        along the target, with their properties. Assays are drawn by their differences in each
-        genome.
-
-        records: int, the records with the most rows that are drawn; 24 by default, for primers and
-        guides 12. Raises OutputError where Matplotlib is not installed.
+        records: how many are drawn, those with the most rows; 24 by default, of primers and guides
+        12. Raises OutputError where Matplotlib is not installed.
         """
         from kmatch.pictures.tables import table_of
 
@@ -378,10 +373,8 @@ class Table(Generic[SomeBatch, Row]):
 
 @contextmanager
 def opened(target: Any) -> Iterator[Any]:
-    """Give a handle that takes bytes, for a path or for a text or binary handle.
-
-    Raises OutputError for anything else.
-    """
+    """Give what takes bytes for a path, or for a text or binary handle. Raises OutputError for what
+    is neither."""
     if isinstance(target, str | os.PathLike):
         with open_output(target) as handle:
             yield handle

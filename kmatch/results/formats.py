@@ -1,6 +1,6 @@
 """BED, TSV, CSV, SAM, GFF3 and lines for eyes: the writer of each format by its name.
 
-A writer makes cells of rows, and threads make lines of the cells beside the search.
+A writer makes cells of rows, of which threads make lines beside the search.
 """
 
 import re
@@ -57,14 +57,14 @@ LEAST = 10  # columns of an alignment in a line, even on a narrow screen
 
 
 class Writer(ABC):
-    """Writes a header and batches to a binary handle; table: has the columns of the rows."""
+    """Writes a header and batches to a binary handle; table: what they are rows of."""
 
     def __init__(self, handle: Any, table: Any) -> None:
         self.handle = handle
         self.table = table
 
     def header(self) -> str:
-        """Return the lines above the rows."""
+        """What stands above the lines."""
         return ""
 
     @abstractmethod
@@ -86,7 +86,7 @@ class Writer(ABC):
         self.table.check()
 
     def _formatted(self, batches: Iterable[Any]) -> Iterator[memoryview | bytes]:
-        """Yield the lines of batches; threads make lines of large ones while the search goes on."""
+        """Yield the lines of batches; threads make those of large ones while the search goes on."""
         threads = pool(self.table.threads or cores(), "kmatch lines")
         waiting = deque[Future[memoryview]]()
         for batch in batches:
@@ -144,9 +144,8 @@ def _quoted(cells: Cells) -> Cells:
 class SamWriter(Writer):
     """Writes SAM.
 
-    A read is the pattern on the forward strand. An IUPAC letter that matched is written as the base
-    that it matched, so that read, CIGAR and reference agree. Its name has `_` for characters that
-    SAM does not allow.
+    A read is the pattern on the forward strand, an IUPAC letter that matched being the base that it
+    matched, so that read, CIGAR and reference agree. Its name has `_` for what SAM does not allow.
     The first line of a name is primary. Raises InputError for a genome whose records a header
     cannot name.
     """

@@ -29,8 +29,8 @@ FEW = 1 << 16  # hits beyond those kept that may wait until the farther ones are
 class Counts:
     """Counts the hits of patterns by distance; `hits` is int64[P, k+1].
 
-    k: the largest distance, None for the hits' largest; scores: by name, the Specificity of the
-    patterns, from the scores of their hits.
+    k: the largest distance, None for that of the hits; scores: by name, the Specificity of the
+    patterns that their hits' scores come to.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Counts:
 
 
 def write_report(path: str, command: str, counts: Counts | None = None, **facts: Any) -> None:
-    """Write one object: versions, the facts, hits by pattern and distance, and a part for MultiQC.
+    """Write one object: versions, the facts, hits by pattern and distance, and what MultiQC shows.
 
     docs/report.schema.json describes it. command: that found them; counts: of the hits of patterns,
     where there are any.
@@ -112,8 +112,8 @@ def limited(
     """Yield HitBatches of the closest hits of each pattern, `most` a genome; of all where it is
     None.
 
-    Of equally close hits the first are kept. Warns of patterns that have more. Raises InputError
-    for a limit that is no whole number from 1 on.
+    Of hits as close the first are kept. Warns of patterns that have more. Raises InputError for
+    what is no whole number from 1 on.
     """
     if most is None:
         yield from batches
@@ -150,8 +150,8 @@ def _warn_of_more(patterns: PatternSet, hits: Longs, kept: Longs, most: int) -> 
 def _closest(batches: Iterable[HitBatch], most: int, counts: Longs) -> HitBatch:
     """Return at most `most` hits of each pattern: the closest, and the first of these.
 
-    counts: int64[P], receives how many there were. Memory goes by the hits that are kept:
-    hits that wait are at most as many again, or FEW.
+    counts: int64[P], receives how many there were. Memory goes by the hits that are kept: those
+    that wait are at most as many again, or FEW.
     """
     parts = [no_hits()]
     kept = 0
@@ -184,6 +184,6 @@ def _first(batch: HitBatch, most: int) -> HitBatch:
 
 
 def _narrow(numbers: Ints) -> NDArray[Any]:
-    """Return numbers in as few bits as they need: numbers of 16 bits are sorted by radix, fast."""
+    """Return numbers in as few bits as they need: those of 16 are sorted by radix, fast."""
     most = int(numbers.max(initial=0))
     return numbers.astype(np.min_scalar_type(most))

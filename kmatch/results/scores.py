@@ -1,4 +1,4 @@
-"""Scores of the sites of guides, and the specificity of a guide.
+"""Scores of the sites of guides, and what they come to: the specificity of a guide.
 
 A new score is a function of aligned hits in a file of its own, and its line of SCORES.
 """
@@ -100,7 +100,7 @@ class Scorer:
 
 
 class Specificity:
-    """The specificity of each of P patterns: from the scores of all its hits but one perfect.
+    """How specific each of P patterns is: what the scores of all its hits but one perfect come to.
 
     hits of a guide   perfect 1, perfect 1, 0.6, 0.2, undefined
     CFD's             1 / (1 + 1 + 0.6 + 0.2)

@@ -90,8 +90,7 @@ class PackedChunk:
         self._united = united
 
     def view(self, before: Bytes = NO_LETTERS) -> View:
-        """Return the chunk with its letters, if they are unpacked; before: the letters before
-        it."""
+        """Return the chunk with its letters, if they are unpacked; before: those in front of it."""
         shown = self.length + self.halo
         return View(self.plain, self.letters, before, shown)
 
@@ -159,9 +158,8 @@ class PackedChunk:
 class Chunking(NamedTuple):
     """How a genome becomes PackedChunks.
 
-    plan: where it is cut; engine: packs it; words: of a row, None for as many as fit; united:
-    whether it may have letters for sets of bases (see SET). Such a letter matches each base of its
-    set.
+    plan: where it is cut; engine: packs it; words: of a row, None for what fits; united: whether it
+    may have letters for sets of bases (see SET), each of which they match.
     """
 
     plan: ChunkPlan
@@ -205,7 +203,7 @@ class Chunking(NamedTuple):
 
     @property
     def _kind(self) -> tuple[Any, ...]:
-        """Return the properties that kept chunks share with wanted chunks."""
+        """What chunks that are kept have in common with those that are wanted."""
         return self.plan, self.words or WORDS, self.engine.device, self.united
 
     def fresh(self, parts: Iterable[Stretch], first: int = 0) -> Iterator[PackedChunk]:
@@ -221,7 +219,7 @@ class Chunking(NamedTuple):
 def _pack(
     chunk: LetterChunk, halo: int, engine: Engine, words: int | None, united: bool
 ) -> PackedChunk:
-    """Return the PackedChunk of letters; words: of a row, None for as many as fit."""
+    """Return the PackedChunk of letters; words: of a row, None for what fits."""
     row_words, rows = rows_for(chunk.length, halo, words)
     planes = engine.planes(4 * (rows + halo) * row_words + SPARE)
     text = text_of(planes, row_words, rows, halo)

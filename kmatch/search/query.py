@@ -1,4 +1,4 @@
-"""Query and Run: the question of a search, and the way to run it."""
+"""What is looked for, and how a search runs."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 
 class Query(NamedTuple):
-    """The question of a search in genomes.
+    """What is looked for in genomes.
 
     problem: `hamming`, `multi`, `edit` or `best`; k: 0 ≤ k < m for every pattern of m letters, or a
     share of m such as `10%`, or int64[P]; a user gives `best` none; strand: `both`, `+` or `-`;
     exact_5p, exact_3p: first and last letters that must match; pam: IUPAC letters that must stand
     beside a pattern, one PAM or several, after it (pam_side `3p`) or before it (`5p`), or None;
     report: `minima`, `ends` or `loci`, None for `ends` beside a PAM and `minima` elsewhere; max_…:
-    the most differences of each kind, None where only k bounds it; each: `best` finds
-    the closest hits of a `file`, a genome, or of each `record`.
+    the most differences of each kind, None where only k bounds it; each: whose hits `best` finds
+    the closest of, `file` for a genome's and `record` for each record's.
     """
 
     problem: str
@@ -44,7 +44,7 @@ class Query(NamedTuple):
 
     @property
     def whole(self) -> bool:
-        """Whether the whole genome decides about each hit."""
+        """Whether the whole genome decides what a hit is."""
         return self.problem == "best" and self.each == "file"
 
     def take(self, numbers: "Longs | Ints", k: "int | str | Longs") -> "Query":
@@ -69,9 +69,9 @@ class Run(NamedTuple):
     device: `auto`, `cpu`, `cuda` or `cuda:N`; threads: of the CPU, None for one a core; algorithm:
     `bitplane`, or the name of a published one (see `kmatch.search.algorithms`); aligned: whether
     hits come with their alignments; way: of `kmatch.engine.ways`, where it serves, None where the
-    search chooses; cluster: searches in place of this machine, or None; variants: their haplotypes
-    are searched too, or None. Searches of this folder know neither: `kmatch.apps.searches`, which
-    begins searches, asks for them.
+    search chooses; cluster: what searches in place of this machine, or None; variants: whose
+    haplotypes are searched too, or None. Searches of this folder know neither: those who begin a
+    search ask for them (see `kmatch.apps.searches`).
     """
 
     device: str = "auto"

@@ -115,7 +115,7 @@ class Regions:
         return np.array(are_named, np.bool_)
 
     def join(self, lengths: Mapping[str, int]) -> None:
-        """Take the letters of records, or of the parts of records that were searched."""
+        """Take the letters of records, or of what was searched of them."""
         for name, letters in lengths.items():
             before = self.lengths.get(name, 0)
             self.lengths[name] = max(letters, before)
@@ -123,8 +123,8 @@ class Regions:
     def check(self, label: str) -> None:
         """Compare the regions with the records that there were.
 
-        Raises InputError for regions beyond the end of a record, and where the genomes, named by
-        `label`, have none of the records named. Warns of named records that are missing.
+        Raises InputError for regions beyond the end of a record and where the genomes, of which
+        `label` is the name, have none of the records named; warns of those they have not.
         """
         for name, letters in self.lengths.items():
             region = self._furthest[name]
@@ -150,9 +150,9 @@ class Regions:
 
 
 def load_regions(regions: "RegionsGiven | Regions | None") -> Regions | None:
-    """Return the Regions that a user gives; None stays None.
+    """Return the Regions of what a user gives; None stays None.
 
-    Raises InputError for anything but regions.
+    Raises InputError for what are no regions.
     """
     if regions is None or isinstance(regions, Regions):
         return regions

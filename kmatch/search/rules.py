@@ -1,4 +1,5 @@
-"""Rules for hits besides k: a PAM beside them, ends that match, bounds for kinds of differences."""
+"""What holds for hits besides k: a PAM beside them, ends that match, and bounds for each kind of
+difference."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -64,7 +65,7 @@ def load_pams(given: str | Sequence[str] | None, side: str) -> list[Pam]:
 
     given: `NGG`, `NGG,NAG`, or a list of these; None for no PAM; side: `3p` or `5p`.
 
-    Raises InputError for a wrong PAM or side.
+    Raises InputError for what is no PAM, and for another side.
     """
     check_choice("side of the PAM", side, PAM_SIDES)
     if given is None:
@@ -85,7 +86,7 @@ def load_pams(given: str | Sequence[str] | None, side: str) -> list[Pam]:
 
 
 def _parts(given: Any) -> list[str]:
-    """Return the letters of each PAM that a user gives. Raises InputError for anything but text."""
+    """Return the letters of each PAM that a user gives. Raises InputError for what is no text."""
     try:
         texts = [given] if isinstance(given, str) else list(given)
         return [part.strip() for text in texts for part in text.split(",")]
@@ -139,7 +140,7 @@ class Bounds(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """Rules for hits besides k.
+    """What holds for hits besides k.
 
     pams: one of them stands beside each hit, all on one side; or none; ends: letters that match at
     a pattern's beginning and at its end; bounds: Bounds.
@@ -202,9 +203,9 @@ def checked_rules(query: Query, k: int) -> tuple[Rules, int]:
 
 
 class Sought(NamedTuple):
-    """The queries and rules of a search for differences, the same in every genome.
+    """What a search for differences looks for, the same in every genome.
 
-    panel: the pattern and the strand of each query; rules: for hits besides k; query:
+    panel: the pattern and the strand of each query; rules: what holds for hits besides k; query:
     the letters of the queries, and the limit of each; constraints: the rules as kernels take them.
     """
 
@@ -215,7 +216,7 @@ class Sought(NamedTuple):
 
     @property
     def is_bound(self) -> bool:
-        """Whether rules decide which ends within k are hits."""
+        """Whether rules decide which of the ends within k are those of hits."""
         return bool(self.rules.pams) or self.rules.bind_alignments
 
     @property
@@ -230,7 +231,7 @@ class Sought(NamedTuple):
 
 
 def sought_of(panel: Panel, rules: Rules, limits: Longs) -> Sought:
-    """Return the queries and rules of a search for differences.
+    """Return what a search for differences looks for.
 
     panel: of all patterns on each strand; limits: int64[Q], the k of each query.
     """
