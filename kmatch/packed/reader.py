@@ -26,8 +26,8 @@ _AGAIN = "copy it again, or pack the genome again"
 
 
 def open_packed(path: StrPath, label: str) -> "PackedFile | None":
-    """The PackedFile of a path; None for pipes and other files, and for what cannot be opened:
-    reading records reports it."""
+    """The PackedFile of a path; None for pipes, for other files, and for files that cannot be
+    opened: reading records reports these."""
     # Opening a pipe would wait for its writer, and lose what is read here.
     path = path if os.path.isfile(path) else os.devnull
     with suppress(OSError), open(path, "rb") as handle:
@@ -47,8 +47,8 @@ def parts_of_pipe(source: Source) -> Iterator[Stretch]:
 class StoredChunk(NamedTuple):
     """A chunk of a packed genome.
 
-    offset: where its planes begin in the file; length: positions that it owns; rows: those that a
-    lane owns; checksum: of its planes.
+    offset: where its planes begin in the file; length: positions that it owns; rows: that a lane
+    owns; checksum: of its planes.
     """
 
     offset: int
@@ -143,7 +143,8 @@ class PackedFile:
         )
 
     def _chunks_fit(self, planes_end: int) -> bool:
-        """Return whether the planes of all chunks are in the file, and what they own in these."""
+        """Return whether the planes of all chunks are in the file, and their own positions in
+        these."""
         for chunk in self.chunks:
             last_offset = planes_end - 32 * self._plane_words(chunk.rows)
             if not len(HEADER) <= chunk.offset <= last_offset or chunk.offset % 8:
@@ -301,7 +302,7 @@ def _count_before(places: Longs, end: int) -> int:
 
 
 class PackedLetters:
-    """The Letters of a record of PackedFile, which unpacks what is read."""
+    """The Letters of a record of PackedFile, which unpacks the slices that are read."""
 
     dtype = np.dtype(np.uint8)
 
@@ -325,7 +326,7 @@ class PackedLetters:
 
 
 def serves(file: PackedFile, plan: ChunkPlan, words: int | None) -> bool:
-    """Whether the chunks of a PackedFile can be searched instead of those of a ChunkPlan.
+    """Whether the chunks of a PackedFile can be searched instead of a ChunkPlan's.
 
     words: in a row, None if the search takes any number.
     """

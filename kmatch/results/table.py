@@ -166,9 +166,9 @@ class Hits(Placed[HitBatch, Hit]):
     `start` and `end` are 0-based and half-open on the forward strand; `match` is the text as the
     pattern reads it. `record_number` and `pattern_number` count from 0 in the order of the genome
     and of the patterns, as names may repeat. `genome` and `genome_number` are there for several
-    genomes, `k` where it was a share of a pattern's letters, and scores, `gene`, `region` and what
-    is known of variants where they were asked for. `patterns` are those of the search, `searched`
-    are its Genomes, and `pam_first` says whether a PAM stands before the patterns.
+    genomes, `k` where it was a share of a pattern's letters. Scores, `gene`, `region` and the
+    columns of variants are there where they were asked for. `patterns` are the search's patterns,
+    `searched` its Genomes, and `pam_first` tells whether a PAM stands before the patterns.
 
     Iteration gives rows, `hits[3]` a row, as a Hit; `hits[:10]`, `hits[hits.distance == 0]` and
     `hits[numbers]` give Hits.
@@ -234,7 +234,7 @@ class Hits(Placed[HitBatch, Hit]):
 
     @property
     def columns(self) -> dict[str, Column[Any]]:
-        """The columns that rows have, by name: scores before those of variants."""
+        """Return the columns that rows have, by name: scores before the columns of variants."""
         columns = super().columns
         of_variants = {name: columns.pop(name) for name in VARIANTS if name in columns}
         of_scores = {name: _score_column(name) for name in self.scores}
@@ -300,7 +300,7 @@ class Hits(Placed[HitBatch, Hit]):
         return found
 
     def _search_identity(self) -> tuple[Any, ...]:
-        """Return what searches have in common whose hits are joined."""
+        """Return the properties that searches share if their hits can be joined."""
         identity = None if self.searched is None else self.searched.identity
         return identity, self.pam_first, "variants" in self.tsv
 
@@ -312,7 +312,8 @@ class Hits(Placed[HitBatch, Hit]):
         return mine == others and np.array_equal(*ks)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What another process needs: it has the alignments, and maybe not the genome."""
+        """Return the state for another process, which has the alignments and maybe not the
+        genome."""
         self.align()
         return vars(self)
 
@@ -344,7 +345,7 @@ ListedProduct = named_row("ListedProduct", ("genome", *Product._fields))
 
 
 def _of_sites(side: str, column: Column[Any]) -> Column[Any]:
-    """Return a column of hits as that of the sites of one primer of products."""
+    """Return a column of hits as a column of the sites of one primer of products."""
 
     def cells(batch: ProductBatch, table: Any) -> Any:
         return column.cells(getattr(batch, side), table)
@@ -388,9 +389,10 @@ class Products(Placed[ProductBatch, Product]):
     Columns are NumPy arrays of one length: the place as in Hits; `name`, of the pair, or of both
     primers where they are no partners; `forward`, `forward_start`, `forward_end`,
     `distance_forward`, `cigar_forward` and `match_forward`, the forward primer's name and site, and
-    likewise those of the reverse one; `probe`, the differences of the pair's probe, NaN where there
-    is none; `sequence`, the products from the forward primer on, where they were asked for. `start`
-    and `end` include the primers, and `strand` is `+` where the forward primer is the site on `+`.
+    `reverse` and so on for the reverse primer; `probe`, the differences of the pair's probe, NaN
+    where there is none; `sequence`, the products from the forward primer on, where they were asked
+    for. `start` and `end` include the primers, and `strand` is `+` where the forward primer is the
+    site on `+`.
 
     Iteration gives rows, `products[3]` a row, as a Product; `products[:10]`,
     `products[products.length < 400]` and `products[numbers]` give Products.
@@ -489,14 +491,14 @@ class Primers(Placed[PrimerBatch, Primer]):
     def regions_to_bed(self, target: Any) -> None:
         """Write the stretches in which every position has a primer as BED, as `to_bed` does.
 
-        They are those of the whole search, whichever of its rows are here.
+        They belong to the whole search, whichever of its rows are here.
         """
         with opened(target) as handle:
             for batch in self._searched:
                 self.write_regions(handle, batch)
 
     def write_regions(self, handle: Any, batch: PrimerBatch) -> None:
-        """Write those of a batch to a binary handle."""
+        """Write the regions of a batch to a binary handle."""
         (record,) = batch.names.values()
         for start, end, minus in batch.regions.tolist():
             cells = [record, start, end]
