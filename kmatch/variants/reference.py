@@ -75,23 +75,25 @@ class ReferenceDistances(NamedTuple):
         """Return these distances and those of other hits."""
         parts = [self.entries]
         for hits in batches:
-            parts.append(self._first_entries(hits) + hits.distance)
+            first = self._first_entries(hits, self.ends.positions(hits))
+            parts.append(first + hits.distance)
         entries = np.sort(np.concatenate(parts), kind="stable")
         return self._replace(entries=entries)
 
-    def nearest(self, hits: HitBatch) -> Longs:
+    def nearest(self, hits: HitBatch, positions: Longs) -> Longs:
         """Return the smallest distance at the pattern end of each hit, int64[n].
 
-        It is FOREVER where the reference has no hit.
+        positions: int64[n], of the pattern ends in the record. The distance is FOREVER where the
+        reference has no hit.
         """
-        first = self._first_entries(hits)
+        first = self._first_entries(hits, positions)
         entry = self.entries[np.searchsorted(self.entries, first)]
         distance = entry - first
         return np.where(distance < self.size, distance, FOREVER)
 
-    def _first_entries(self, hits: HitBatch) -> Longs:
+    def _first_entries(self, hits: HitBatch, positions: Longs) -> Longs:
         """Return the least entry that there may be for the pattern end of each hit, int64[n]."""
-        return self.ends.numbers(hits) * self.size
+        return self.ends.numbers(hits, positions) * self.size
 
 
 def no_distances(ends: PatternEnds, greatest_distance: int) -> ReferenceDistances:
