@@ -64,7 +64,7 @@ def hamming(
     regions: RegionsGiven | None = None,
     limit: int | None = None,
     annotate: Path | Sequence[Path] | None = None,
-    variants: Variants | Path | None = None,
+    variants: Variants | Path | Sequence[Path] | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -92,9 +92,9 @@ def hamming(
         in the genome of these; a UserWarning tells how many there were. None for all.
     annotate: GFF3, GTF, GenBank or BED, or a list of such files. The hits have columns `gene`, the
         names of what they overlap, and `region`, `exon`, `intron` or `intergenic`.
-    variants: a path of VCF, or Variants: also the hits that haplotypes make and the reference does
-        not have there at an equal or smaller distance. The hits have columns `variants`, `af`,
-        `samples` and `reference_distance`.
+    variants: a path of VCF, a list of such paths, each of other records, or Variants: also the hits
+        that haplotypes make and the reference does not have there at an equal or smaller distance.
+        The hits have columns `variants`, `af`, `samples` and `reference_distance`.
     device: `cpu`, `cuda`, `cuda:N`, or `auto`, the one that is expected to finish first.
     threads: of the CPU, None for one a core.
     algorithm: `bitplane`, or the name of a published one.
@@ -130,7 +130,7 @@ def multi(
     limit: int | None = None,
     score: Score | Sequence[Score] = (),
     annotate: Path | Sequence[Path] | None = None,
-    variants: Variants | Path | None = None,
+    variants: Variants | Path | Sequence[Path] | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -187,7 +187,7 @@ def edit(
     limit: int | None = None,
     score: Score | Sequence[Score] = (),
     annotate: Path | Sequence[Path] | None = None,
-    variants: Variants | Path | None = None,
+    variants: Variants | Path | Sequence[Path] | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -369,7 +369,7 @@ def guides(
     best: int | None = None,
     regions: RegionsGiven | None = None,
     annotate: Path | Sequence[Path] | None = None,
-    variants: Variants | Path | None = None,
+    variants: Variants | Path | Sequence[Path] | None = None,
     circular: bool | Sequence[str] = False,
     device: str = "auto",
     threads: int | None = None,
@@ -492,7 +492,7 @@ class _Where:
     genome: Searched
     circular: bool | Sequence[str]
     regions: RegionsGiven | None
-    variants: Variants | Path | None = None
+    variants: Variants | Path | Sequence[Path] | None = None
 
 
 @dataclass(frozen=True)

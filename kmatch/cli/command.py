@@ -112,7 +112,7 @@ class Given(SimpleNamespace):
     form: str | None = None
     scheduler: str | None = None
     score: Sequence[str] = ()
-    vcf: str | None = None
+    vcf: Sequence[str] = ()
 
     def made(self, kind: type[Fields]) -> Fields:
         """A NamedTuple of those that its fields name; other fields keep their defaults."""

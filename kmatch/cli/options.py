@@ -204,11 +204,11 @@ SCORE = Option(
 
 
 def _sample_names(context: click.Context, option: click.Parameter, given: str) -> Any:
-    """Names of samples, or those that a file lists, one a line."""
+    """Names of samples, or those that a file lists, the first word of each line."""
     if given and os.path.isfile(given):
         from kmatch.sequences.files import read_names
 
-        return read_names(given, "samples")
+        return [line.split()[0] for line in read_names(given, "samples")]
     return given.split(",") if given else None
 
 
@@ -219,13 +219,14 @@ VARIANTS = grouped(
         "VCF",
         "none",
         "Also find what haplotypes of these variants make and GENOME lacks; adds columns variants, "
-        "af, samples and reference_distance.",
+        "af, samples and reference_distance. Can be repeated, for records in files of their own.",
+        multiple=True,
     ),
     Option(
         "--samples",
         "NAME,...|FILE",
         "all",
-        "Only the genotypes of these samples.",
+        "Only the genotypes of these samples; of FILE the first word of each line.",
         callback=_sample_names,
     ),
     Option(
@@ -235,6 +236,7 @@ VARIANTS = grouped(
         "Only alleles of this frequency, 0 to 1, or more.",
         default=0.0,
     ),
+    Option("--af-key", "KEY", None, "The key of INFO that has frequencies.", default="AF"),
     Option(
         "--max-haplotypes",
         ONE,

@@ -15,10 +15,14 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from kmatch.errors import InputError, listed
 from kmatch.genome import Genome
+from kmatch.results.lines import Names
 from kmatch.sequences.files import StrPath, label_of, open_source
 from kmatch.variants.genotypes import text_of
+from kmatch.variants.lifting import Samples
 from kmatch.variants.vcf import Site, VariantReader, Variants
 
 INDEXES = (".tbi", ".csi")  # behind the name of a file
@@ -54,7 +58,14 @@ class VariantFiles:
             reader = VariantReader(source, given, lengths)
             self._put_in_order(stack, path, reader)
             self.readers.append(reader)
-        self._check_samples(given)
+        self._samples = self._chosen(given)
+        self._names_of_samples = Names(f",{name}" for name in self._samples)
+
+    def samples_of(self, reader: VariantReader) -> Samples:
+        """Return the samples of a file that are chosen, among those of all files."""
+        number_of = {name: number for number, name in enumerate(self._samples)}
+        numbers = [number_of[name] for name in reader.samples]
+        return Samples(self._names_of_samples, np.array(numbers, np.int64))
 
     def records(self) -> Iterator[RecordSites]:
         """Yield the records that have sites, in the genome's order, to be read one by one.
@@ -89,8 +100,8 @@ class VariantFiles:
             seen.append(name)
             yield RecordSites(self._numbers[name], name, reader, sites)
 
-    def _check_samples(self, given: Variants) -> None:
-        """Raise InputError for chosen samples that no file has."""
+    def _chosen(self, given: Variants) -> list[str]:
+        """Return the samples of all files that are chosen. Raises InputError for others."""
         every = list(dict.fromkeys(chain(*(reader.header.samples for reader in self.readers))))
         missing = [name for name in given.samples or () if name not in every]
         if missing:
@@ -99,6 +110,7 @@ class VariantFiles:
                 f"{given.label}: there is no sample {listed(missing)}; {have} "
                 f"{listed(every) or 'none'}"
             )
+        return every if given.samples is None else list(dict.fromkeys(given.samples))
 
     def _put_in_order(self, stack: ExitStack, path: StrPath, reader: VariantReader) -> None:
         """Have a reader read by the index of its file if its records are in another order."""

@@ -196,6 +196,7 @@ def genotype_of(word: bytes, has_phase_set: bool) -> Genotype:
     )
 
 
+@lru_cache(1 << 10)
 def nobody(allele_count: int) -> Words:
     """Return sets of no copies, uint64[alleles, 0]."""
     return np.zeros((allele_count, 0), np.uint64)

@@ -25,15 +25,13 @@ FIRST_LOOK = 16  # letters before an allele that are compared at first
 
 
 def leftmost(letters: Letters, change: Change) -> Change:
-    """Return a change of a record, moved to the left as far as the record's letters allow.
+    """Return an insertion or a deletion, moved to the left as far as the record's letters allow.
 
-    letters: of the record, in any case. What takes the place of some letters does not move.
+    letters: of the record, in any case.
 
         record    G C T T T T A       start 6, end 6, letters T   ->   2, 2, T
     """
     start, end, inserted = change
-    if inserted and start < end:
-        return change
     unit = inserted or upper(letters[start:end])
     size = len(unit)
     moved = 0
@@ -75,7 +73,7 @@ class Joiner:
     def add(self, site: Site) -> None:
         """Take the next site, without what earlier lines have."""
         changes = self._changes_of(site)
-        rows = self._own_rows(site, changes)
+        rows = self._own_rows(site, changes) if len(changes) > 2 else [1]
         kept = [0]
         for row in rows:
             if changes[row] in self._known:
@@ -94,20 +92,23 @@ class Joiner:
 
     def released(self, before: float) -> Iterator[Site]:
         """Yield the sites that have no letters of REF from a position on, and forget them."""
-        while self._waiting and self._waiting[0][0].record_end < before:
-            site, changes = self._waiting.popleft()
+        waiting = self._waiting
+        while waiting and waiting[0][0].record_end < before:
+            site, changes = waiting.popleft()
             for change in changes[1:]:
                 del self._known[change]
             yield site
 
     def _changes_of(self, site: Site) -> list[Change]:
         """Return what each allele of a site changes in the record, moved to the left."""
-        ref, *alts = site.alleles
+        ref = site.alleles[0]
         changes = [Change(0, 0, b"")]
-        for alt in alts:
+        for alt in site.alleles[1:]:
             start, end, letters = change_of(ref, alt)
             change = Change(site.record_start + start, site.record_start + end, letters)
-            changes.append(leftmost(self._letters, change))
+            if not letters or start == end:
+                change = leftmost(self._letters, change)
+            changes.append(change)
         return changes
 
     def _own_rows(self, site: Site, changes: list[Change]) -> list[int]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kmatch.arrays import (
+    Bytes,
     Longs,
     Objects,
     Table,
@@ -20,9 +21,32 @@ from kmatch.results.batches import HitBatch, joined
 from kmatch.results.lines import Carriers, Names
 from kmatch.sequences.alphabet import encode_text
 from kmatch.variants.alleles import FOREVER, NONE, Block
+from kmatch.variants.genotypes import COPIES
 from kmatch.variants.haplotypes import carriers
 from kmatch.variants.reference import ReferenceDistances
 from kmatch.variants.windows import Lifted, Windows
+
+
+class Samples(NamedTuple):
+    """The samples of a file, among those of all files.
+
+    names: of all, each behind a comma; numbers: int64[s], of the file's samples among them.
+    """
+
+    names: Names
+    numbers: Longs
+
+    def copies_among_all(self, words: Words) -> Bytes:
+        """Return a set of copies of the file's samples as one of all samples.
+
+        words: uint64[W]; it is uint8, a bit a copy.
+        """
+        copy_count = COPIES * len(self.numbers)
+        flags = np.unpackbits(words.view(np.uint8), count=copy_count, bitorder="little")
+        shape = (len(self.names.words), COPIES)
+        among_all = np.zeros(shape, np.uint8)
+        among_all[self.numbers] = flags.reshape(-1, COPIES)
+        return np.packbits(among_all, bitorder="little")
 
 
 class WindowHits(NamedTuple):
@@ -119,12 +143,11 @@ def carried(block: Block, found: WindowHits) -> tuple[WindowHits, Words]:
 
 
 def batch_of(
-    block: Block, record_number: int, found: WindowHits, copies: Words, samples: Names
+    block: Block, record_number: int, found: WindowHits, copies: Words, samples: Samples
 ) -> HitBatch:
     """Return hits as rows of a table, in the coordinates of their record.
 
-    record_number: of the block's record in the genome; copies: uint64[n, W], which may have each;
-    samples: the names of all, each behind a comma.
+    record_number: of the block's record in the genome; copies: uint64[n, W], which may have each.
     """
     rows = found.rows
     frequencies = np.where(rows == NONE, np.inf, block.frequencies[rows])
@@ -152,14 +175,14 @@ def allele_names(block: Block, rows: Table) -> Objects:
     return np.array(joined_names, object)
 
 
-def carriers_of(copies: Words, samples: Names) -> Objects:
+def carriers_of(copies: Words, samples: Samples) -> Objects:
     """Return the Carriers of sets of copies, uint64[n, W]; equal sets share theirs."""
     shared: dict[bytes, Carriers] = {}
     each: list[Carriers] = []
     for words in copies:
         key = words.tobytes()
         if key not in shared:
-            shared[key] = Carriers(samples, np.frombuffer(key, np.uint8))
+            shared[key] = Carriers(samples.names, samples.copies_among_all(words))
         each.append(shared[key])
     return np.array(each, object)
 

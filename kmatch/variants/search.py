@@ -15,7 +15,6 @@ from kmatch.engine.ways import try_lookup
 from kmatch.errors import InputError, warn
 from kmatch.genome import Genome, Genomes
 from kmatch.results.batches import HitBatch, no_hits
-from kmatch.results.lines import Names
 from kmatch.results.output import open_output
 from kmatch.search.algorithms import ENGINE
 from kmatch.search.query import Query
@@ -39,6 +38,7 @@ from kmatch.variants.hits import TextSearch, extents_of, pattern_ends_of
 from kmatch.variants.joining import joined_alleles
 from kmatch.variants.lifting import (
     MadeHits,
+    Samples,
     batch_of,
     carried,
     closer_hits,
@@ -59,14 +59,11 @@ from kmatch.variants.windows import Windows, sources_of
 
 
 class PlacedBlock(NamedTuple):
-    """A Block, the number of its record in the genome, and the names of samples.
-
-    samples: of all in the VCF that are chosen, each behind a comma.
-    """
+    """A Block, the number of its record in the genome, and the samples that are chosen."""
 
     block: Block
     record_number: int
-    samples: Names
+    samples: Samples
 
 
 class VariantSearch(Search[HitBatch]):
@@ -120,13 +117,15 @@ class VariantSearch(Search[HitBatch]):
             files = VariantFiles(stack, self._given, genome)
             for found in files.records():
                 if not self.regions or found.name in self.regions:
-                    yield from self._blocks_of(found, records.go_to(found.number))
+                    record = records.go_to(found.number)
+                    yield from self._blocks_of(found, record, files.samples_of(found.reader))
             files.warn_of_left_out()
 
-    def _blocks_of(self, found: RecordSites, record: Record) -> Iterator[PlacedBlock]:
-        """Yield the blocks of a record in order."""
+    def _blocks_of(
+        self, found: RecordSites, record: Record, samples: Samples
+    ) -> Iterator[PlacedBlock]:
+        """Yield the blocks of a record in order; samples: of its file."""
         reader = found.reader
-        samples = Names(f",{name}" for name in reader.samples)
         sites = reader.that_count(joined_alleles(found.sites, record.letters))
         for group in site_groups(sites, self._extents.block_gap):
             part = part_around(group, record.letters, self._extents.block_margin)
@@ -143,7 +142,7 @@ class VariantSearch(Search[HitBatch]):
         distances = distances.with_hits(of_reference)
         anchors, distances = self._anchors.find(block, distances)
 
-        most = self._given.max_haplotypes + COPIES * len(placed.samples.words)
+        most = self._given.max_haplotypes + COPIES * len(placed.samples.numbers)
         haplotypes = Haplotypes(block, extents.flank, extents.has_gaps, most)
         sources = sources_of(block, block.part)
         of_haplotypes: list[MadeHits] = []

@@ -128,6 +128,8 @@ class Site(NamedTuple):
         """Return the frequency of an allele: as INFO has it, otherwise counted; NaN for none."""
         if not math.isnan(self.frequencies[row]):
             return self.frequencies[row]
+        if not self.called.size:
+            return NAN
         called_count = int(np.bitwise_count(np.bitwise_or.reduce(self.called)).sum())
         if not called_count:
             return NAN
@@ -157,6 +159,7 @@ class VariantReader:
         self._left_out = Counter[str]()  # alleles by the reason why
         self._has_sites = False
         self._has_lines = False
+        self._is_strange = False
         self._has_frequencies = False
         self._has_key = False
         self._record_names: dict[bytes, str] = {}  # of the lines so far
@@ -202,6 +205,8 @@ class VariantReader:
                 site = self._site_of(line)
             except InputError as error:
                 raise self._error(str(error)) from None
+            if self._is_strange:
+                self._check_frequencies()
             if site is not None:
                 yield site
         self._check_records()
@@ -210,12 +215,12 @@ class VariantReader:
     def that_count(self, sites: Iterable[Site]) -> Iterator[Site]:
         """Yield sites with the alleles that are frequent enough and that a copy has."""
         for site in sites:
-            frequencies = [site.frequency(row) for row in range(len(site.alleles))]
-            site = site._replace(frequencies=frequencies)
             kept = [0]
             for row in range(1, len(site.alleles)):
-                is_rare = frequencies[row] < self._given.min_af
-                if site.copies[row].any() and not is_rare:
+                frequency = site.frequency(row)
+                site.frequencies[row] = frequency
+                is_carried = np.count_nonzero(site.copies[row]) > 0
+                if is_carried and not frequency < self._given.min_af:
                     kept.append(row)
             if len(kept) > 1:
                 self._has_sites = True
@@ -248,7 +253,7 @@ class VariantReader:
             keys = listed(self.header.info_keys) or "none that its header names"
             raise InputError(f"{self.label}: no line has {key} in INFO, which has {keys}")
         if self._given.min_af > 0 and not self._has_frequencies:
-            keys = listed(self.header.frequency_keys)
+            keys = listed([each for each in self.header.frequency_keys if each != key])
             advice = f"INFO has {keys}: choose one with --af-key" if keys else "leave --min-af out"
             raise InputError(
                 f"{self.label}: no allele has a frequency, neither {key} in INFO nor genotypes to "
@@ -296,7 +301,7 @@ class VariantReader:
         stated_count = sum(not math.isnan(frequency) for frequency in frequencies)
         is_counted = stated_count < len(alleles) - 1
         copies, called = self._genotypes.read(cells, len(alleles), is_counted)
-        self._note_frequencies(stated_count > 0, called.any())
+        self._note_frequencies(stated_count > 0, called)
         site = Site(
             record=record,
             record_start=record_start,
@@ -310,19 +315,21 @@ class VariantReader:
         )
         return site if len(rows) == len(alleles) - 1 else site.keep([0, *rows])
 
-    def _note_frequencies(self, are_stated: Any, are_called: Any) -> None:
-        """Take note of whether a line has frequencies in INFO, and genotypes to count.
+    def _note_frequencies(self, are_stated: bool, called: Words) -> None:
+        """Take note of whether a line has frequencies in INFO, or genotypes to count.
 
-        Raises InputError at the first line that lacks them if the header does not name their key.
+        called: as Site has it. The first line shows whether a file is strange: it has neither, and
+        the header does not name their key.
         """
+        if self._has_key:
+            return
         is_first = not self._has_lines
         self._has_lines = True
-        self._has_key |= bool(are_stated)
-        self._has_frequencies |= bool(are_stated or are_called)
+        self._has_key = are_stated
+        self._has_frequencies |= are_stated or bool(called.any())
         info_keys = self.header.info_keys
-        is_strange = info_keys and self._given.af_key not in info_keys
-        if is_first and is_strange and not self.header.samples:
-            self._check_frequencies()
+        is_unknown = bool(info_keys) and self._given.af_key not in info_keys
+        self._is_strange = is_first and is_unknown and not self.header.samples
 
     def _cut(self, line: bytes) -> InputError:
         """Return the InputError for a line with too few cells."""
@@ -405,8 +412,8 @@ def spelled(alleles: list[bytes]) -> list[str]:
         REF 300 letters, ALT 24,001         <300>:<24001>
     """
     if max(map(len, alleles)) <= LONG:
-        ref, *alts = (text_of(allele) for allele in alleles)
-        return ["", *(f"{ref}:{alt}" for alt in alts)]
+        ref = text_of(alleles[0])
+        return ["", *(f"{ref}:{text_of(alt)}" for alt in alleles[1:])]
     sizes = Counter(map(len, alleles[1:]))
     words = [""]
     for number, allele in enumerate(alleles[1:], 1):
