@@ -155,7 +155,7 @@ def opened_by_index(stack: ExitStack, path: StrPath) -> Any:
     if not any(Path(f"{path}{ending}").exists() for ending in INDEXES):
         return None
     try:
-        import pysam  # type: ignore[import-not-found,unused-ignore]
+        import pysam
     except ImportError:
         return None
     index = next(f"{path}{ending}" for ending in INDEXES if Path(f"{path}{ending}").exists())
