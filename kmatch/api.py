@@ -42,7 +42,7 @@ from kmatch.variants.vcf import Variants, load_variants
 Path = str | os.PathLike[str]
 Searched = Genome | Path | Sequence[Genome | Path]
 Strand = Literal["both", "+", "-"]
-Report = Literal["minima", "ends", "loci"]
+Report = Literal["minima", "ends", "loci", "sites"]
 Side = Literal["3p", "5p"]
 Pams = str | Sequence[str]
 Score = Literal["cfd", "mit"]
@@ -198,9 +198,10 @@ def edit(
 
     Differences are mismatches, insertions and deletions; 0 ≤ k < m for a pattern of m letters.
     report: `ends` gives an occurrence for every position where one ends, `minima` the best of
-    neighbouring ends, `loci` the best of overlapping minima; by default it is `ends` beside a PAM
-    and `minima` elsewhere. pam, pam_side, score: as for `multi`. exact_5p, exact_3p: how many of a
-    pattern's first and last letters must match, with nothing skipped in them or beside them.
+    neighbouring ends, `loci` the best of overlapping minima, and `sites`, beside a PAM, the best of
+    the ends that reach one place; by default it is `ends` beside a PAM and `minima` elsewhere.
+    pam, pam_side, score: as for `multi`. exact_5p, exact_3p: how many of a pattern's first and last
+    letters must match, with nothing skipped in them or beside them.
     max_mismatches, max_insertions (of pattern letters that are skipped), max_deletions (of text
     letters): the most of each kind among the k differences; None is k. The other arguments, and
     what is raised, are those of `hamming`.
@@ -544,8 +545,7 @@ def _hits(
 
         # Its rows.
         scorer = make_scorer(query, names) if names else None
-        search = begin_search(query, genomes, run, load_regions(where.regions))
+        search = begin_search(query, genomes, run, load_regions(where.regions), scorer)
         search.progress.tell = how.on_progress
-        closest = limited(search, patterns, limit)
-        hits.take(scorer.scored(closest) if scorer else closest)
+        hits.take(limited(search, patterns, limit))
     return hits

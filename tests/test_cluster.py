@@ -119,6 +119,7 @@ SEARCHES = {
     "edit": partial(kmatch.edit, patterns=PATTERNS, k=3, max_deletions=1),
     "loci": partial(kmatch.edit, patterns=PATTERNS, k="15%", report="loci", strand="+"),
     "pam": partial(kmatch.edit, patterns=PATTERNS, k=2, pam="NG,N", pam_side="5p"),
+    "sites": partial(kmatch.edit, patterns=PATTERNS, k=3, pam="NG", report="sites"),
     "best": partial(kmatch.best, patterns=PATTERNS),
     "best each": partial(kmatch.best, patterns=PATTERNS, each="record"),
     "pcr": partial(kmatch.pcr, primers=PAIRS, k=3, pairs="any", sequence=True, product=(30, 9000)),

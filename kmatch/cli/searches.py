@@ -240,7 +240,7 @@ def multi(given: Given) -> None:
         REPORTS,
         "minima, beside a PAM ends",
         "minima: the best of neighbouring ends; ends: every end; loci: the best of overlapping "
-        "minima.",
+        "minima; sites: beside a PAM, the best of the ends that reach one place.",
     ),
     *options.PAMS,
     options.SCORE,
@@ -300,6 +300,8 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     from kmatch.search.rules import check_pam
 
     query = Query(problem, panel, **given.values(Query._fields[2:]))
+    if query.report == "sites" and query.pam is None:
+        raise click.UsageError("--report sites is of hits beside a PAM; give --pam too")
     check_pam(panel, query.pam, query.pam_side)
     k_each = None if problem == "best" else pattern_distances(panel, query.k)
 
@@ -317,11 +319,11 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     if scorer and is_summed:
         counts.scores = scorer.specificities()
 
-    begin = partial(begin_search, query, search.genomes, regions=search.regions)
+    begin = partial(begin_search, query, search.genomes, regions=search.regions, scorer=scorer)
     with search.batches(begin, given.summary) as (found, handles):
         if search.form == "view" or not set(FLANKS).isdisjoint(table.tsv):
             _look_around(table, search)
-        hits = heard(scorer.scored(found) if scorer else found, counts.add)
+        hits = heard(found, counts.add)
         if given.summary_only:
             deque(hits, maxlen=0)
         else:

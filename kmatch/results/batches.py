@@ -96,7 +96,10 @@ class HitBatch(Batch):
     columns: the alignments.
     edits: int64[n], the same as numbers (see KINDS), of searches that make no columns where they
         fit.
+    gaps: int32[n], the letters that alignments beside a PAM insert and delete.
     scores: float64[n] by name, NaN where undefined.
+    site_scores: float64[n] by name, the greatest score that a hit's site has, NaN where it is
+        undefined and of hits that are no sites; None where each hit is a site of its own.
     variants: the alleles that make a hit, `chrom:pos:ref:alt`, comma separated, empty for hits of
         the reference.
     af: float64[n], the smallest of their frequencies.
@@ -109,7 +112,9 @@ class HitBatch(Batch):
     minus: Bytes
     columns: Columns | None = None
     edits: Longs | None = None
+    gaps: Ints | None = None
     scores: dict[str, Floats] | None = None
+    site_scores: dict[str, Floats] | None = None
     variants: Objects | None = None
     af: Floats | None = None
     samples: Objects | None = None
@@ -235,6 +240,7 @@ def hit_batch(
     kinds: Any,
     columns: Columns | None,
     edits: Longs | None = None,
+    gaps: Ints | None = None,
 ) -> HitBatch:
     """Return a HitBatch of hits in a chunk, whose records count from the first of its Spans.
 
@@ -245,7 +251,7 @@ def hit_batch(
     numbers = record[run_starts(record)].tolist()
     names = {spans.first + number: spans.names[number] for number in numbers}
     return HitBatch(
-        spans.first + record, start, end, names, pattern, distance, minus, columns, edits
+        spans.first + record, start, end, names, pattern, distance, minus, columns, edits, gaps
     )
 
 

@@ -100,9 +100,9 @@ class Scorer:
 
 
 class Specificity:
-    """How specific each of P patterns is: what the scores of all its hits but one perfect come to.
+    """How specific each of P patterns is: what the scores of all its sites but one perfect come to.
 
-    hits of a guide   perfect 1, perfect 1, 0.6, 0.2, undefined
+    sites of a guide  perfect 1, perfect 1, 0.6, 0.2, undefined
     CFD's             1 / (1 + 1 + 0.6 + 0.2)
     """
 
@@ -111,12 +111,13 @@ class Specificity:
         self._score = score
         self._is_guide = is_guide
         self._sums = np.zeros(len(is_guide))
-        self._perfect = np.zeros(len(is_guide))  # the greatest score of a hit without differences
+        self._perfect = np.zeros(len(is_guide))  # the greatest score of a site without differences
 
     def add(self, batch: HitBatch) -> None:
-        """Count hits with their scores; one that has none adds nothing."""
-        assert batch.scores is not None
-        scores = np.fmax(batch.scores[self._score.name], 0)
+        """Count the sites among hits with their scores; one that has none adds nothing."""
+        found = batch.scores if batch.site_scores is None else batch.site_scores
+        assert found is not None
+        scores = np.fmax(found[self._score.name], 0)
         self._sums += np.bincount(batch.pattern, scores, len(self._sums))
         perfect_rows = np.flatnonzero(batch.distance == 0)
         np.maximum.at(self._perfect, batch.pattern[perfect_rows], scores[perfect_rows])

@@ -129,7 +129,8 @@ def rules(draw, problem, rule, written, k):
         ends = {"exact_5p": [0, 0, 1, 3], "exact_3p": [0, 0, 2, 30]}
         options = {name: min(draw(st.sampled_from(x)), shortest) for name, x in ends.items()}
     if problem == "edit":
-        options["report"] = draw(st.sampled_from(["minima", "ends", "loci"]))
+        reports = ["minima", "ends", "loci", *(["sites", "sites"] if "PAM" in rule else [])]
+        options["report"] = draw(st.sampled_from(reports))
     if "PAM" in rule:
         side = draw(st.sampled_from(["3p", "5p"]))
         given = draw(st.lists(st.sampled_from(PAMS), min_size=1, max_size=3, unique=True))
