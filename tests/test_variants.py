@@ -1,13 +1,11 @@
 """Hits that haplotypes make: against copies made whole, and on files that do not fit."""
 
 import random
-import re
 from collections import Counter
 
-import naive
-import naive_bounds
 import naive_variants
 import pytest
+from fuzzing.variants import plain, random_patterns, random_sites, vcf_of
 
 import kmatch
 from kmatch.engine import ways
@@ -27,99 +25,10 @@ CASES = {
 SLOW = ("beside ends", "beside minima")  # of the oracles
 
 
-def random_sites(rng, letters, samples):
-    """Sites (POS, REF, [ALT, …], genotypes) that may overlap and are at both ends, too."""
-    places = rng.choices(range(1, len(letters) + 1), k=rng.randint(1, 5))
-    places += [1] * (rng.random() < 0.2) + [len(letters)] * (rng.random() < 0.2)
-    sites = []
-    for place in sorted(places):
-        ref = letters[place - 1 : place - 1 + rng.choice([1, 1, 1, 2, 3, 6])]
-        alts = {random_allele(rng, ref) for _ in range(rng.choice([1, 1, 1, 2]))} - {ref}
-        if alts:
-            genotypes = [random_genotype(rng, len(alts)) for _ in samples]
-            sites.append((place, ref, sorted(alts), genotypes or None))
-    if sites and rng.random() < 0.3:
-        sites.append(in_another_form(rng, letters, sites, samples))
-    return sorted(sites, key=lambda site: site[0])
-
-
-def in_another_form(rng, letters, sites, samples):
-    """A line with an allele of another line, written with more letters or elsewhere in a repeat."""
-    place, ref, alts, _ = rng.choice(sites)
-    start, end, alt, *_ = naive_variants.trimmed("", place, ref, rng.choice(alts), 0)
-    while rng.random() < 0.5 and end < len(letters):  # to the right, as far as that is the same
-        if not alt and letters[start] == letters[end]:
-            start, end = start + 1, end + 1
-        elif start == end and alt[0] == letters[start]:
-            alt = alt[1:] + alt[0]
-            start, end = start + 1, end + 1
-        else:
-            break
-    low = start - rng.randint(0 if start < end and alt else 1, 3) if start else 0
-    low, high = max(low, 0), min(end + rng.choice([0, 0, 1, 2]), len(letters))
-    if start == 0:
-        high = max(high, end + 1)
-    ref, alt = letters[low:high], letters[low:start] + alt + letters[end:high]
-    return low + 1, ref, [alt], [random_genotype(rng, 1) for _ in samples] or None
-
-
-def random_allele(rng, ref):
-    kind = rng.random()
-    if kind < 0.5:
-        return "".join(rng.choices("ACGT", k=len(ref)))
-    if kind < 0.75:
-        return ref[0] + "".join(rng.choices("ACGT", k=rng.choice([1, 2, 5, 12])))
-    return ref[: rng.randint(1, len(ref))]
-
-
-def random_genotype(rng, alleles):
-    one, other = (rng.choice([0, 0, *range(1, alleles + 1)]) for _ in range(2))
-    kinds = [f"{one}|{other}"] * 10 + [f"{one}/{other}"] * 5
-    return rng.choice([*kinds, f"{one}", f"{one}", "./.", f".|{one}", f"{one}/."])
-
-
 def write_vcf(path, sites, samples):
     """VCF of sites by record."""
-    head = ["#CHROM", "POS", "ID", "REF", "ALT", "QUAL", "FILTER", "INFO"]
-    lines = ["##fileformat=VCFv4.2"]
-    lines.append("\t".join([*head, *(["FORMAT", *samples] if samples else [])]))
-    for record, some in sites.items():
-        for place, ref, alts, genotypes in some:
-            cells = [record, place, ".", ref, ",".join(alts), ".", "PASS", "."]
-            if genotypes:
-                cells += ["GT:DP", *(f"{genotype}:7" for genotype in genotypes)]
-            lines.append("\t".join(map(str, cells)))
-    path.write_text("".join(f"{line}\n" for line in lines))
+    path.write_text(vcf_of(sites, samples))
     return path
-
-
-def plain(kind, patterns, k):
-    """The oracle's search of one text for patterns, with the letters of each hit's PAM."""
-    options = CASES[kind][1]
-
-    def search(text, every):
-        records = [("", text)]
-        if kind == "hamming":
-            found = naive.hamming(records, patterns, k)
-        elif kind.startswith("multi"):
-            found = naive.multi(records, patterns, k, **options)
-        elif kind.startswith("beside"):
-            report = {"report": "ends"} if every else {}
-            found = naive_bounds.edit(records, patterns, k, **options | report)
-        else:
-            found = naive.edit(records, patterns, k, "ends" if every else kind)
-        return [(*hit[1:6], letters_beside(hit, patterns[hit[3]], options)) for hit in found]
-
-    return search
-
-
-def letters_beside(hit, pattern, options):
-    """How many letters the PAM of a hit has."""
-    if "pam" not in options:
-        return 0
-    runs = re.findall(r"(\d+)([=XID])", hit[6]) if len(hit) > 6 else []
-    columns = {op: sum(int(size) for size, each in runs if each == op) for op in "ID"}
-    return hit[2] - hit[1] - len(pattern) - columns["D"] + columns["I"]
 
 
 def rows_of(hits):
@@ -131,25 +40,14 @@ def rows_of(hits):
             yield (*row[:7], None if row[7] != row[7] else row[7])
 
 
-def random_case(rng, kind, record="r"):
+def random_case(rng, kind):
     """Letters of a record, samples, sites, patterns that some copy has, and k."""
     samples = [f"S{number}" for number in range(rng.choice([0, 1, 2, 3]))]
     m, k = rng.choice([5, 6, 8]), rng.choice([0, 1, 2])
     letters = "".join(rng.choices("ACGT", k=rng.randint(m, 60)))
     sites = random_sites(rng, letters, samples)
-    copies = [
-        naive_variants.made(letters, alleles)[0]
-        for _, alleles in naive_variants.haplotypes(record, letters, sites, samples)
-    ]
-    copies = [text for text in copies if len(text) >= m] or [letters]
-    patterns = []
-    while len(patterns) < 3:
-        text = rng.choice(copies)
-        begin = rng.randint(0, len(text) - m)
-        patterns.append(text[begin : begin + m])
-    if "pam" in CASES[kind][1]:  # one that has not the PAM in itself
-        patterns[0] = "A" + patterns[0][1:-2] + "AA"
-    return letters, samples, sites, patterns, k
+    has_pam = "pam" in CASES[kind][1]
+    return letters, samples, sites, random_patterns(rng, letters, sites, samples, m, has_pam), k
 
 
 @pytest.mark.filterwarnings("ignore:.*no allele is left")
@@ -164,7 +62,7 @@ def test_hits_are_those_of_copies_made_whole(kind, tmp_path, monkeypatch):
         letters, samples, sites, patterns, k = random_case(rng, kind)
         vcf = write_vcf(tmp_path / "x.vcf", {"r": sites}, samples)
         side = options.get("pam_side", "3p")
-        oracle = plain(kind, patterns, k)
+        oracle = plain(search.__name__, patterns, k, options)
         expected = naive_variants.hits("r", letters, sites, samples, oracle, side == "3p")
         genome = kmatch.Genome.from_records([("r", letters)])
         hits = search(genome, patterns, k, variants=vcf, device="cpu", threads=1, **options)
@@ -175,7 +73,7 @@ def test_hits_are_those_of_copies_made_whole(kind, tmp_path, monkeypatch):
 
 def test_rows_of_several_records_are_in_one_order(tmp_path):
     rng = random.Random(1)
-    cases = {f"r{number}": random_case(rng, "hamming", f"r{number}") for number in range(12)}
+    cases = {f"r{number}": random_case(rng, "hamming") for number in range(12)}
     samples = ["A", "B"]
     sites = {name: random_sites(rng, letters, samples) for name, (letters, *_) in cases.items()}
     del sites["r4"]
