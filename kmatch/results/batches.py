@@ -105,6 +105,9 @@ class HitBatch(Batch):
     af: float64[n], the smallest of their frequencies.
     samples: Carriers of these, None for hits of the reference.
     reference_distance: float64[n], the reference's there, NaN where it is more than k.
+    alleles: those of files under a hit, comma separated.
+    losses: the alleles that undo a hit of the reference without differences, a list of Loss, or
+        None.
     """
 
     pattern: Ints
@@ -119,6 +122,8 @@ class HitBatch(Batch):
     af: Floats | None = None
     samples: Objects | None = None
     reference_distance: Floats | None = None
+    alleles: Objects | None = None
+    losses: Objects | None = None
 
     @property
     def aligned(self) -> Columns:

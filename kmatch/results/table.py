@@ -35,6 +35,7 @@ from kmatch.sequences.oligos import PROBE, PrimerPairs
 from kmatch.sequences.patterns import PatternSet
 
 VARIANTS = ("variants", "af", "samples", "reference_distance")
+ALLELES = "alleles"  # a column that is made if it is asked for
 FLANKS = ("flank_5p", "flank_3p")
 SITE_COLUMNS = ("{}", "{}_start", "{}_end", "distance_{}", "cigar_{}", "match_{}")  # of a primer
 FLANK = 10  # letters of a flank
@@ -173,7 +174,7 @@ class Hits(Placed[HitBatch, Hit]):
     """
 
     noun = "hit"
-    optional = (*Placed.optional, *VARIANTS, "k")
+    optional = (*Placed.optional, *VARIANTS, ALLELES, "k")
     pattern = Column(np.object_, lambda batch, hits: Named(hits.labels, batch.pattern))
     pattern_number = Column(np.int32, lambda batch, _: batch.pattern)
     score = Column(np.int64, _hit_scores)
@@ -195,6 +196,7 @@ class Hits(Placed[HitBatch, Hit]):
     af = Column(np.float64, lambda batch, _: batch.af, "g")
     samples = Column(np.object_, lambda batch, _: shared(batch.samples, CarrierNames))
     reference_distance = Column(np.float64, lambda batch, _: batch.reference_distance, ".0f")
+    alleles = Column(np.object_, lambda batch, _: words_of(batch.alleles))
 
     scores: tuple[str, ...] = ()  # the names of those that hits have
     ordered = True  # whether they are in the genome's order

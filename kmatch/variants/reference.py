@@ -10,6 +10,7 @@ from kmatch.arrays import Longs
 from kmatch.results.batches import RECORD, HitBatch, no_hits
 from kmatch.variants.alleles import FOREVER
 from kmatch.variants.hits import PatternEnds
+from kmatch.variants.vcf import Variants
 
 
 class ReferenceHits:
@@ -43,8 +44,8 @@ class ReferenceHits:
         return self.before(0, FOREVER)
 
 
-def with_no_alleles(batch: HitBatch) -> HitBatch:
-    """Return hits that no allele makes, with the columns of variants."""
+def with_no_alleles(batch: HitBatch, given: Variants) -> HitBatch:
+    """Return hits that no allele makes, with the columns of variants that are asked for."""
     count = len(batch)
     return replace(
         batch,
@@ -52,6 +53,8 @@ def with_no_alleles(batch: HitBatch) -> HitBatch:
         af=np.full(count, np.nan),
         samples=np.full(count, None),
         reference_distance=batch.distance.astype(np.float64),
+        alleles=np.full(count, "", object) if given.alleles else None,
+        losses=np.full(count, None) if given.losses else None,
     )
 
 

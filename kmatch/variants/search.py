@@ -8,6 +8,7 @@ so that each is found around one, and that are closer than the reference's at th
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from kmatch.arrays import Bools, Table, distinct
@@ -54,6 +55,7 @@ from kmatch.variants.reference import (
     no_distances,
     with_no_alleles,
 )
+from kmatch.variants.under import LossFinder, names_under
 from kmatch.variants.vcf import Variants
 from kmatch.variants.windows import Windows, sources_of
 
@@ -93,9 +95,11 @@ class VariantSearch(Search[HitBatch]):
         self.progress = search.progress
 
         self._search = TextSearch(query, run)
+        self._losses = LossFinder(query, self._ends)
         self._anchors = AnchorFinder(self._search, self._extents, self._ends)
         found = filter(len, search.everywhere())
-        self._reference = ReferenceHits(map(with_no_alleles, found))
+        plain = (with_no_alleles(batch, given) for batch in found)
+        self._reference = ReferenceHits(plain)
 
     def everywhere(self) -> Iterator[HitBatch]:
         """Yield the hits of both kinds in one order, inside regions and elsewhere."""
@@ -151,7 +155,12 @@ class VariantSearch(Search[HitBatch]):
             of_haplotypes.append(self._hits_of(windows, placed, distances))
             dense_groups.add(block, table, haplotypes.is_dense)
         made = said_once(of_haplotypes) if of_haplotypes else no_hits()
-        return in_one_order(of_reference, made)
+        hits = in_one_order(of_reference, made)
+        if self._given.alleles:
+            hits = replace(hits, alleles=names_under(block, hits))
+        if self._given.losses:
+            hits = replace(hits, losses=self._losses.losses(block, hits))
+        return hits
 
     def _hits_of(
         self, windows: Windows, placed: PlacedBlock, distances: ReferenceDistances

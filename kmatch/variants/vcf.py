@@ -42,7 +42,9 @@ class Variants(NamedTuple):
     samples: names of those whose genotypes count, None for all; min_af: alleles of a smaller
     frequency are left out; max_haplotypes: combinations of alleles without phase around an allele;
     beyond it, it is taken alone and with each other one; dense_groups: a path where these alleles
-    are listed, or None; af_key: the key of INFO that has frequencies.
+    are listed, or None; af_key: the key of INFO that has frequencies; alleles: whether hits have a
+    column `alleles`, of those under each hit; losses: whether hits of the reference without
+    differences tell which alleles undo them, as `guides` asks.
     """
 
     vcf: StrPath | Sequence[StrPath]
@@ -51,6 +53,8 @@ class Variants(NamedTuple):
     max_haplotypes: int = 1024
     dense_groups: StrPath | None = None
     af_key: str = AF
+    alleles: bool = False
+    losses: bool = False
 
     @property
     def paths(self) -> list[StrPath]:
