@@ -21,6 +21,7 @@ from kmatch.apps.searches import begin_search, make_scorer, on_cluster
 from kmatch.arguments import APART, check_choice, check_threads, checked_count
 from kmatch.engine.workers import Workers, cores
 from kmatch.genome import Genome, as_genome, as_genomes
+from kmatch.nucleases import CAS9, NUCLEASES, guide_length_of, pam_of
 from kmatch.packed.writer import write_packed
 from kmatch.results.assays import Assays
 from kmatch.results.guides import Guides
@@ -121,7 +122,8 @@ def multi(
     k: int | str,
     *,
     pam: Pams | None = None,
-    pam_side: Side = "3p",
+    pam_side: Side | None = None,
+    nuclease: str | None = None,
     strand: Strand = "both",
     exact_5p: int = 0,
     exact_3p: int = 0,
@@ -140,11 +142,12 @@ def multi(
     """Find every window of a genome with at most k mismatches to a pattern of a panel.
 
     The patterns, up to hundreds of thousands, have one length. pam: IUPAC letters that must stand,
-    without mismatch, beside a pattern: after it (pam_side `3p`, as NGG) or before it (`5p`, as
-    TTTV). Of several, a list or `NGG,NAG`, the first that stands beside a pattern is its PAM. A hit
-    spans the pattern and the PAM; its distance counts the pattern alone. score: `cfd`, `mit` or
-    both, columns of hits of guides beside Cas9's PAMs, NaN where a score is undefined. The other
-    arguments are those of `hamming`.
+    without mismatch, beside a pattern: after it (pam_side `3p`, the default, as NGG) or before it
+    (`5p`, as TTTV). Of several, a list or `NGG,NAG`, the first that stands beside a pattern is its
+    PAM. nuclease: a name such as `cas12a`, which sets both. A hit spans the pattern and the PAM;
+    its distance counts the pattern alone. score: `cfd`, `mit` or both, columns of hits of guides
+    beside SpCas9's PAMs, NaN where a score is undefined. The other arguments are those of
+    `hamming`.
 
     Raises InputError and DeviceError as `hamming` does, and InputError for patterns of unequal
     length and for several patterns that all hold the PAM themselves; where a single one does, that
@@ -153,6 +156,7 @@ def multi(
         hits = kmatch.multi("genome.fa", "guides.txt", k=4, pam="NGG")
         hits.to_tsv("hits.tsv.gz")
     """
+    pam, side = pam_of(nuclease, pam, pam_side)
     query = Query(
         "multi",
         load_patterns(patterns),
@@ -161,11 +165,11 @@ def multi(
         exact_5p,
         exact_3p,
         pam=pam,
-        pam_side=pam_side,
+        pam_side=side,
     )
     where = _Where(genome, circular, regions, variants)
     how = _How(device, threads, algorithm, scheduler, on_progress)
-    return _hits(query, where, how, limit, annotate, score)
+    return _hits(query, where, how, limit, annotate, score, nuclease)
 
 
 def edit(
@@ -175,7 +179,8 @@ def edit(
     *,
     report: Report | None = None,
     pam: Pams | None = None,
-    pam_side: Side = "3p",
+    pam_side: Side | None = None,
+    nuclease: str | None = None,
     strand: Strand = "both",
     exact_5p: int = 0,
     exact_3p: int = 0,
@@ -200,8 +205,8 @@ def edit(
     report: `ends` gives an occurrence for every position where one ends, `minima` the best of
     neighbouring ends, `loci` the best of overlapping minima, and `sites`, beside a PAM, the best of
     the ends that reach one place; by default it is `ends` beside a PAM and `minima` elsewhere.
-    pam, pam_side, score: as for `multi`. exact_5p, exact_3p: how many of a pattern's first and last
-    letters must match, with nothing skipped in them or beside them.
+    pam, pam_side, nuclease, score: as for `multi`. exact_5p, exact_3p: how many of a pattern's
+    first and last letters must match, with nothing skipped in them or beside them.
     max_mismatches, max_insertions (of pattern letters that are skipped), max_deletions (of text
     letters): the most of each kind among the k differences; None is k. The other arguments, and
     what is raised, are those of `hamming`.
@@ -209,6 +214,7 @@ def edit(
         hits = kmatch.edit("genome.fa", "ACGTTGCATTAGCCAGTACT", k=2)
         hits.cigar, hits.match
     """
+    pam, side = pam_of(nuclease, pam, pam_side)
     query = Query(
         "edit",
         load_patterns(patterns),
@@ -217,7 +223,7 @@ def edit(
         exact_5p,
         exact_3p,
         pam=pam,
-        pam_side=pam_side,
+        pam_side=side,
         report=report,
         max_mismatches=max_mismatches,
         max_insertions=max_insertions,
@@ -225,7 +231,7 @@ def edit(
     )
     where = _Where(genome, circular, regions, variants)
     how = _How(device, threads, algorithm, scheduler, on_progress)
-    return _hits(query, where, how, limit, annotate, score)
+    return _hits(query, where, how, limit, annotate, score, nuclease)
 
 
 def best(
@@ -361,11 +367,13 @@ def guides(
     genome: Searched,
     k: int,
     *,
-    pam: Pams = "NGG",
-    pam_side: Side = "3p",
-    length: int = 20,
+    pam: Pams | None = None,
+    pam_side: Side | None = None,
+    length: int | None = None,
+    nuclease: str | None = None,
     max_insertions: int = 0,
     max_deletions: int = 0,
+    report: Literal["sites", "ends"] = "sites",
     score: Score | Sequence[Score] = (),
     best: int | None = None,
     regions: RegionsGiven | None = None,
@@ -380,12 +388,15 @@ def guides(
     """Find the guides of a target, and how many sites each has in a genome.
 
     A guide is every window of `length` letters A, C, G and T beside a PAM, on both strands of the
-    target; target and genome may be one. k: mismatches of a site, 0 ≤ k < length; where there may
-    be bulges, max_insertions of the guide or max_deletions of the site, differences. score: `mit`,
-    for a column `specificity_mit` too. best: only so many guides, the most specific first. regions:
-    only the guides inside one of them. annotate: as for `hamming`, of the guides in the target. The
-    other arguments are those of `multi`. The specificity, 1 / (1 + the sum of CFD of all sites but
-    one that is perfect), depends on k, bulges and PAMs.
+    target; target and genome may be one. By default they are those of SpCas9: 20 letters before
+    NGG. nuclease: another one by its name, which sets pam, pam_side and length. k: mismatches of a
+    site, 0 ≤ k < length; where there may be bulges, max_insertions of the guide or max_deletions of
+    the site, differences. report: `sites`, each place once, or `ends`, every end beside a PAM.
+    score: `mit`, for a column `specificity_mit` too. best: only so many guides, the most specific
+    first. regions: only the guides inside one of them. annotate: as for `hamming`, of the guides in
+    the target. The other arguments are those of `multi`. The specificity, 1 / (1 + the sum of CFD
+    of all sites but one that is perfect), depends on k, bulges and PAMs; it is NaN for guides that
+    are not SpCas9's.
 
     Raises InputError for a target without guides, and otherwise what `multi` does.
 
@@ -395,8 +406,19 @@ def guides(
     names = _scores(score)
     k = checked_count("k", k)
     best = None if best is None else checked_count("best", best, 1)
-    bulges = max_insertions, max_deletions
-    options = GuideOptions(k, pam, pam_side, length, *bulges, names, best)
+    beside, side = pam_of(nuclease, pam, pam_side)
+    options = GuideOptions(
+        k,
+        NUCLEASES[CAS9].pam if beside is None else beside,
+        side,
+        guide_length_of(nuclease, length),
+        max_insertions,
+        max_deletions,
+        names,
+        best,
+        report,
+        nuclease,
+    )
     found = Guides((), k, names)
     if annotate is not None:
         found.annotate(annotate)
@@ -407,7 +429,7 @@ def guides(
         search.progress.tell = on_progress
         for _ in search:
             pass
-    found.take([search.guides()])
+    found.take([search.best(found.numbered(search.guides()))])
     return found
 
 
@@ -514,6 +536,7 @@ def _hits(
     limit: int | None,
     annotate: Path | Sequence[Path] | None,
     score: Score | Sequence[Score] = (),
+    nuclease: str | None = None,
 ) -> Hits:
     """Return the Hits of a search for patterns: with alignments where a column needs them."""
     patterns = query.patterns
@@ -544,7 +567,7 @@ def _hits(
             hits.letters = GenomeTexts(genomes, longest).letters
 
         # Its rows.
-        scorer = make_scorer(query, names) if names else None
+        scorer = make_scorer(query, names, nuclease) if names else None
         search = begin_search(query, genomes, run, load_regions(where.regions), scorer)
         search.progress.tell = how.on_progress
         hits.take(limited(search, patterns, limit))

@@ -46,16 +46,16 @@ def _begin_ends(query: Query, genomes: Genomes, run: Run, regions: Regions | Non
     return begin_here(query, genomes, run, regions)
 
 
-def make_scorer(query: Query, names: Sequence[str]) -> "Scorer":
+def make_scorer(query: Query, names: Sequence[str], nuclease: str | None = None) -> "Scorer":
     """Return the Scorer of the hits of a Query by the scores of these names.
 
-    Raises InputError for PAMs that a score is not for.
+    Raises InputError for PAMs that a score is not for, and for another nuclease than its own.
     """
     from kmatch.results.scores import Scorer
 
     rules = rules_of(query)
     pams = [pam.sequence for pam in rules.pams]
-    return Scorer(names, query.patterns.sequences, pams, rules.leads, rules.bounds)
+    return Scorer(names, query.patterns.sequences, pams, rules.leads, rules.bounds, nuclease)
 
 
 @contextmanager

@@ -110,6 +110,7 @@ class Given(SimpleNamespace):
     annotate: Sequence[str] = ()
     columns: str | None = None
     form: str | None = None
+    nuclease: str | None = None
     scheduler: str | None = None
     score: Sequence[str] = ()
     vcf: Sequence[str] = ()

@@ -7,11 +7,13 @@ from itertools import chain
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 import kmatch.published.registry  # noqa: F401  offers its algorithms to searches
 from kmatch.arguments import APART, PAM_SIDES, STRANDS, checked_count, checked_share
 from kmatch.cli.command import OUTPUT, RUNNING, WHERE, Argument, Given, Option, grouped
 from kmatch.errors import InputError
+from kmatch.nucleases import NUCLEASES
 from kmatch.results.output import COMPRESSED, is_special
 from kmatch.search.algorithms import ENGINE, names
 
@@ -170,6 +172,13 @@ PAMS = (
         "The PAM follows the pattern (3p: NGG) or comes before it (5p: TTTV).",
     ),
 )
+NUCLEASE = Option(
+    "--nuclease",
+    tuple(NUCLEASES),
+    "none",
+    "Set PAM and side by a nuclease, in guides the length too; kmatch info --nucleases lists them.",
+    metavar="NAME",
+)
 OLIGOS = (
     "A pair a line, NAME, FORWARD, REVERSE and PROBE if there is one, or as a header line says, "
     "parted by tabs, commas or semicolons; or FASTA, NAME and SEQUENCE alone, or BED with the "
@@ -197,10 +206,43 @@ SCORE = Option(
     "--score",
     ("cfd", "mit"),
     "none",
-    "Add the column of a score of Cas9's sites, and to --summary the specificity; can be repeated.",
+    "Add the column of a score of SpCas9's sites, and to --summary the specificity over sites; can "
+    "be repeated.",
     multiple=True,
     group=OUTPUT,
 )
+
+
+def set_nuclease(given: Given) -> None:
+    """Set PAM, side and length, where a command has these, by the nuclease that is asked for.
+
+    Raises UsageError where one of them is given beside it.
+    """
+    if given.nuclease is None:
+        return
+    context = click.get_current_context()
+    for name in ("pam", "pam_side", "length"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = name.replace("_", "-")
+            raise click.UsageError(f"--nuclease sets --{option}; leave one of them out")
+    nuclease = NUCLEASES[given.nuclease]
+    given.pam = nuclease.pam
+    given.pam_side = nuclease.side
+    given.length = nuclease.length
+
+
+def check_scores(given: Given) -> None:
+    """Raise UsageError for a score that is not for sites beside the PAM that is asked for."""
+    if not given.score:
+        return
+    from kmatch.results.scores import check_scores
+    from kmatch.search.rules import load_pams
+
+    pams = [pam.sequence for pam in load_pams(given.pam, given.pam_side)]
+    try:
+        check_scores(given.score, pams, given.pam_side == "5p", given.nuclease)
+    except InputError as error:
+        raise click.UsageError(f"--score: {error}") from error
 
 
 def _sample_names(context: click.Context, option: click.Parameter, given: str) -> Any:

@@ -6,12 +6,12 @@ from functools import partial
 
 import click
 
-from kmatch.arguments import BACKGROUND_STRANDS, PAIRINGS, PAM_SIDES
+from kmatch.arguments import BACKGROUND_STRANDS, GUIDE_REPORTS, PAIRINGS, PAM_SIDES
 from kmatch.cli import options
 from kmatch.cli.command import OUTPUT, WHERE, Argument, Given, Option, command, grouped
 from kmatch.cli.options import NONE, OLIGOS, ONE, READ, Number
 from kmatch.cli.searches import Search, check_inputs, heard
-from kmatch.errors import counted
+from kmatch.errors import InputError, counted
 
 SALTS = tuple(
     Option(f"--{name}", Number(), None, text, default=default, group=OUTPUT)
@@ -204,22 +204,52 @@ def primer(given: Given) -> None:
         None,
         "The PAM follows the guide (3p: NGG) or comes before it (5p: TTTV).",
     ),
+    options.NUCLEASE,
     Option("--length", ONE, None, "Letters of a guide.", default=20),
     Option("--max-insertions", NONE, None, "Guide letters that a site may lack.", default=0),
     Option("--max-deletions", NONE, None, "Site letters that a guide may lack.", default=0),
-    Option("--best", ONE, "all", "Only the N most specific guides, the best first."),
+    Option(
+        "--report",
+        GUIDE_REPORTS,
+        None,
+        "sites: each place once, with its best alignment; ends: every end beside a PAM.",
+    ),
+    Option(
+        "--best",
+        ONE,
+        "all",
+        "Write only the N best guides: the most specific first, then those with the fewest sites.",
+    ),
     options.regions("guides of TARGET"),
     *options.VARIANTS,
-    options.SCORE,
+    Option(
+        "--score",
+        ("cfd", "mit"),
+        "cfd",
+        "Add the specificity by mit as specificity_mit, and the score to --hits; that by cfd is "
+        "always there.",
+        multiple=True,
+        group=OUTPUT,
+    ),
     Option(
         "--hits",
         "FILE",
         "none",
-        "Also write the sites, as BED or by its suffix TSV or CSV.",
+        "Also write the sites of the guides that are written, as BED, or by its suffix as TSV or "
+        "CSV; with --best the genome is searched twice.",
         group=OUTPUT,
     ),
     options.CIRCULAR,
-    *options.TABLE,
+    options.FILE,
+    Option(
+        "--format form",
+        options.TABLES,
+        "what FILE's suffix says, otherwise tsv",
+        "Output format.",
+        group=OUTPUT,
+    ),
+    *options.MORE,
+    *options.RUN,
     examples=(
         "kmatch guides virus.fa genome.fa.gz -k 3 --best 10",
         "kmatch guides virus.fa genome.fa.gz -k 4 --max-deletions 1 --hits sites.tsv",
@@ -231,8 +261,11 @@ def guides(given: Given) -> None:
     """Find every guide of TARGET, and how many sites each has in GENOME.
 
     A guide is a window of A, C, G and T beside a PAM, on either strand. Its specificity is 1 / (1 +
-    the sum of CFD of all its sites but one that is perfect).
+    the sum of CFD of all its sites but one that is perfect), and empty for guides that are not
+    SpCas9's.
     """
+    options.set_nuclease(given)
+    options.check_scores(given)
     search = Search(given, default="tsv")
     from kmatch.apps.guides import GuideOptions, GuideSearch
     from kmatch.genome import Genome
@@ -244,19 +277,32 @@ def guides(given: Given) -> None:
     form = options.format_by_name(given.hits, option="--hits") or "bed"
     search.aligned = bool(given.hits) and form != "bed"
     search.open_genomes(bool(given.vcf))
+    searches_again = given.hits and given.best
+    if searches_again and not search.genomes.can_reread:
+        raise InputError(
+            f"{search.label}: with --best the genome is searched again for --hits, and a pipe "
+            "cannot be read twice; give a file"
+        )
     target = Genome(given.target, keep=False)
     how = given.made(GuideOptions)
     where = load_regions(given.regions)
     begin = partial(GuideSearch, target, search.genomes, how, regions=where)
     with search.batches(begin, given.hits) as (found, handles):
-        if given.hits:
-            search.writer(handles[1], search.begun.sites, form).write_all(found)
+        begun = search.begun
+        if given.hits and not searches_again:
+            begun.sites.annotate_as(table)
+            search.writer(handles[1], begun.sites, form).write_all(found)
         else:
             deque(found, maxlen=0)
-        table.take([search.begun.guides()])
+        best = begun.best(table.numbered(begun.guides()))
+        if searches_again:
+            again = begun.sites_of(best)
+            again.table.annotate_as(table)
+            search.writer(handles[1], again.table, form).write_all(again.batches)
+        table.take([best])
         search.writer(handles[0], table).write_all(table.batches)
     said = f"{counted(len(table), 'guide')} with {counted(search.rows, 'site')}"
-    search.conclude(said, search.begun.counts)
+    search.conclude(said, begun.counts)
 
 
 @command(

@@ -209,6 +209,7 @@ def hamming(given: Given) -> None:
     *options.PATTERNS,
     options.MISMATCHES,
     *options.PAMS,
+    options.NUCLEASE,
     options.SCORE,
     *options.EXACT,
     *options.VARIANTS,
@@ -243,6 +244,7 @@ def multi(given: Given) -> None:
         "minima; sites: beside a PAM, the best of the ends that reach one place.",
     ),
     *options.PAMS,
+    options.NUCLEASE,
     options.SCORE,
     *options.EXACT,
     *options.BOUNDS,
@@ -290,6 +292,8 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     rereads: whether the search reads the genome twice.
     """
     _check_summary_only(given)
+    options.set_nuclease(given)
+    options.check_scores(given)
     search = Search(given, of_hits=True)
     panel = _panel(given)
     search.open_genomes(rereads or bool(given.vcf), panel)
@@ -301,7 +305,7 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
 
     query = Query(problem, panel, **given.values(Query._fields[2:]))
     if query.report == "sites" and query.pam is None:
-        raise click.UsageError("--report sites is of hits beside a PAM; give --pam too")
+        raise click.UsageError("--report sites is of hits beside a PAM; give --pam or --nuclease")
     check_pam(panel, query.pam, query.pam_side)
     k_each = None if problem == "best" else pattern_distances(panel, query.k)
 

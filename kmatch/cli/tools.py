@@ -24,6 +24,7 @@ from kmatch.cli.command import (
 )
 from kmatch.cli.messages import Messages
 from kmatch.cli.options import ONE, READ, Count, Number
+from kmatch.nucleases import NUCLEASES
 from kmatch.pictures import FORMATS
 from kmatch.published.registry import PUBLISHED
 
@@ -288,6 +289,7 @@ def _aligned(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     "Versions, devices and folders.",
     Option("--short", bool, None, "Versions only, at once."),
     Option("--compile ahead", bool, None, "Compile all kernels now, not at the first searches."),
+    Option("--nucleases", bool, None, "List the nucleases of --nuclease, with PAM, side, letters."),
     options.DEBUG,
     examples=("kmatch info",),
     finds="What to show",
@@ -296,6 +298,9 @@ def info(given: Given) -> None:
     """Show versions, CPU features, threads, CUDA devices or why there are none, and the cache."""
     if given.short and given.ahead:
         raise click.UsageError("--short shows versions and compiles nothing; leave one of them out")
+    if given.nucleases:
+        _list_nucleases()
+        return
     from kmatch.engine.devices import describe_versions
 
     _show(describe_versions())
@@ -311,6 +316,13 @@ def info(given: Given) -> None:
         from kmatch.engine.devices import describe_machine
 
         _show([*describe_machine(), *made])
+
+
+def _list_nucleases() -> None:
+    """List what --nuclease knows, as TSV."""
+    click.echo("name\tnuclease\tpam\tside\tlength")
+    for name, nuclease in NUCLEASES.items():
+        click.echo("\t".join(map(str, (name, *nuclease))))
 
 
 def _show(pairs: Iterable[tuple[str, str]]) -> None:

@@ -143,7 +143,8 @@ class GuideBatch(Batch):
     """Guides of a target beside their PAMs, n rows.
 
     minus: uint8[n]; guide, pam: as the guide's strand reads them; counts: int64[n, k+1], sites in
-    the genome by distance; specificities: float64[n], NaN for none, by the names of scores.
+    the genome by distance; specificities: float64[n], NaN for none, by the names of scores; number:
+    int64[n], counts the guides of a gene, or else of a record, from 1 in the target's order.
     """
 
     minus: Bytes
@@ -151,12 +152,22 @@ class GuideBatch(Batch):
     pam: Texts
     counts: Longs
     specificities: dict[str, Floats]
+    number: Longs
+
+    @property
+    def strong(self) -> Longs:
+        """How many letters G and C each guide has, int64[n]."""
+        return self.guide.counted("G") + self.guide.counted("C")
+
+    @property
+    def length(self) -> Longs:
+        """How many letters each guide has, int64[n]."""
+        return np.diff(self.guide.bounds)
 
     @property
     def gc(self) -> Floats:
         """Share of G and C in each guide, float64[n]."""
-        strong = self.guide.counted("G") + self.guide.counted("C")
-        return strong / np.diff(self.guide.bounds)
+        return self.strong / self.length
 
     def specificity_by(self, score: str) -> Floats:
         """Return the specificity by a score, float64[n], NaN where it has none."""
