@@ -562,6 +562,7 @@ def _hits(
             hits.annotate(annotate)
         if variants is not None:
             hits.add(VARIANTS)
+            hits.has_alleles = variants.alleles
         if genomes.can_reread:
             longest = 2 * int(patterns.lengths.max()) + BESIDE
             hits.letters = GenomeTexts(genomes, longest).letters

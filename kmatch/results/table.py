@@ -35,7 +35,7 @@ from kmatch.sequences.oligos import PROBE, PrimerPairs
 from kmatch.sequences.patterns import PatternSet
 
 VARIANTS = ("variants", "af", "samples", "reference_distance")
-ALLELES = "alleles"  # a column that is made if it is asked for
+ALLELES = "alleles"  # a column of hits with variants, where it is asked for
 FLANKS = ("flank_5p", "flank_3p")
 SITE_COLUMNS = ("{}", "{}_start", "{}_end", "distance_{}", "cigar_{}", "match_{}")  # of a primer
 FLANK = 10  # letters of a flank
@@ -174,7 +174,7 @@ class Hits(Placed[HitBatch, Hit]):
     """
 
     noun = "hit"
-    optional = (*Placed.optional, *VARIANTS, ALLELES, "k")
+    optional = (*Placed.optional, *VARIANTS, "k")
     pattern = Column(np.object_, lambda batch, hits: Named(hits.labels, batch.pattern))
     pattern_number = Column(np.int32, lambda batch, _: batch.pattern)
     score = Column(np.int64, _hit_scores)
@@ -199,6 +199,7 @@ class Hits(Placed[HitBatch, Hit]):
     alleles = Column(np.object_, lambda batch, _: words_of(batch.alleles))
 
     scores: tuple[str, ...] = ()  # the names of those that hits have
+    has_alleles = False  # whether `alleles` is known of them
     ordered = True  # whether they are in the genome's order
     width = 80  # characters of lines for eyes
     colour = False  # whether differences have one there
@@ -236,6 +237,8 @@ class Hits(Placed[HitBatch, Hit]):
     def columns(self) -> dict[str, Column[Any]]:
         """The columns that rows have, by name: scores before those of variants."""
         columns = super().columns
+        if not self.has_alleles:
+            del columns[ALLELES]
         of_variants = {name: columns.pop(name) for name in VARIANTS if name in columns}
         of_scores = {name: _score_column(name) for name in self.scores}
         return columns | of_scores | of_variants
@@ -296,6 +299,7 @@ class Hits(Placed[HitBatch, Hit]):
         found.add([name for name in common if name not in found.tsv])
         found.scores = tuple(name for name in self.scores if name in other.scores)
         found.annotation = self.annotation
+        found.has_alleles = self.has_alleles and other.has_alleles
         found.letters = self.letters or other.letters
         return found
 

@@ -1,9 +1,9 @@
 """Alleles of the files under hits of the reference: which there are, and which undo a hit.
 
-    record         A C G T A C G T A G G
-    alleles              A       C   A
-    a hit            [C G T A C G T]A G G      ACGTACGT beside NGG: all three are under it
-                         x           x         these undo it, and C, which stands for N, does not
+record         A C G T A C G T A G G
+alleles              A       C   A
+a hit            [C G T A C G T]A G G      ACGTACGT beside NGG: all three are under it
+                     x           x         these undo it, and C, which stands for N, does not
 """
 
 from typing import NamedTuple
