@@ -24,7 +24,7 @@ from kmatch.genome import Genome, as_genome, as_genomes
 from kmatch.nucleases import CAS9, NUCLEASES, guide_length_of, pam_of
 from kmatch.packed.writer import write_packed
 from kmatch.results.assays import Assays
-from kmatch.results.guides import Guides
+from kmatch.results.guides import VARIED, Guides
 from kmatch.results.limit import limited
 from kmatch.results.melting import SALTS, Salts
 from kmatch.results.output import open_output
@@ -422,6 +422,8 @@ def guides(
     found = Guides((), k, names)
     if annotate is not None:
         found.annotate(annotate)
+    if variants is not None:
+        found.add(VARIED)
     run = Run(device, threads, aligned=False, variants=load_variants(variants))
     with on_cluster(run, scheduler) as run:
         genomes = as_genomes(genome).with_circular(circular)
