@@ -150,6 +150,12 @@ def test_records_in_another_order_are_told_before_the_first_row(tmp_path):
     assert not (tmp_path / "hits.tsv").exists()
 
 
+def test_a_record_that_comes_again_asks_for_sorting(tmp_path):
+    path = write(tmp_path / "x.vcf", line("a"), line("b"), line("a"))
+    with pytest.raises(kmatch.InputError, match="line 5: 'a' comes again after others; sort"):
+        search(path, ("a", "b"))
+
+
 def test_records_in_another_order_are_read_by_their_index(tmp_path):
     pysam = pytest.importorskip("pysam")
     path = write(tmp_path / "x.vcf", line("b"), line("a"))

@@ -123,8 +123,9 @@ class VariantFiles:
         most_bytes = None if contigs else FIRST_BYTES
         names = by_index.contigs if by_index else records_of_lines(path, most_bytes)
         names = [name for name in names if name in self._numbers]
-        if self._are_in_order(names):
-            return
+        are_unsorted = len(set(names)) < len(names)
+        if are_unsorted or self._are_in_order(names):
+            return  # the reader says which line is out of order
         if by_index is None:
             raise self._misorder(reader.label, names)
         reader.is_by_index = True
