@@ -141,8 +141,8 @@ class VariantFiles:
         in_order = sorted(set(names), key=self._numbers.__getitem__)
         return InputError(
             f"{label}: its records come as {listed(names)}, and in the genome as {listed(in_order)}"
-            "; compress the file with bgzip and index it with tabix (pysam, the extra vcf, reads the "
-            "index), or give a file a record, each with its own --variants"
+            "; compress the file with bgzip and index it with tabix (pysam, the extra vcf, reads "
+            "the index), or give a file a record, each with its own --variants"
         )
 
 
