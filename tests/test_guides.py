@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from pathlib import Path
 from types import SimpleNamespace
 
 import naive
@@ -183,6 +184,7 @@ def test_cas9_cuts_a_circle_behind_one_of_its_positions():
         assert n in hits.cut.tolist() and 1 in hits.cut.tolist()
 
 
+MITO = Path(__file__).parents[1] / "examples/data/human_mito_rcrs.fa.gz"
 TARGET = "CTAACAGTTGCTTTTATCAC"
 
 
@@ -195,6 +197,18 @@ def test_a_target_is_one_site_of_its_guide(report, d1):
     found = kmatch.guides(genome, genome, 3, **how)
     row = found.guide.tolist().index(TARGET)
     assert (found.d0[row], found.d1[row], found.specificity[row]) == (1, d1, 1)
+
+
+def test_targets_in_the_mitochondrion_count_once():
+    """695 of its guides reach their target from two PAMs, where a letter may be deleted."""
+    genome = kmatch.Genome(MITO)
+    ends, sites = (
+        kmatch.guides(genome, genome, 1, max_deletions=1, report=report, device="cpu")
+        for report in ("ends", "sites")
+    )
+    assert (ends.d1 > 0).sum() == 695
+    assert (len(sites), (sites.d0 == 1).sum(), sites.d1.sum()) == (2193, 2193, 0)
+    assert (sites.specificity == 1).all() and (ends.specificity == 1).all()
 
 
 def test_specificities_of_edit_are_of_sites(tmp_path):

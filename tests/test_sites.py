@@ -13,8 +13,9 @@ import kmatch
 from kmatch.errors import InputError
 from kmatch.genome import as_genomes
 from kmatch.results.batches import HitBatch
+from kmatch.search.query import Query
 from kmatch.search.rules import Bounds, Rules, load_pams
-from kmatch.search.sites import SiteFinder, SiteRules
+from kmatch.search.sites import SiteFinder, SiteRules, site_rules
 from kmatch.sequences.patterns import load_patterns
 
 PAMS = ("NGG", "GG", "NG", "TTV", "N", ["NGG", "NAG"], ["NG", "NGGG"])
@@ -125,7 +126,8 @@ def test_the_best_are_taken(strand, taken, scores):
     )
     rules = Rules(tuple(load_pams("NGG", "3p")), (0, 0), Bounds())
     for cut in range(len(batch) + 1):
-        finder = SiteFinder(SiteRules(rules, np.array([4]), np.array([2])))
+        leasts = np.array([[1], [3]])
+        finder = SiteFinder(SiteRules(rules, np.array([4]), np.array([2]), leasts))
         parts = filter(len, (batch.picked(slice(cut)), batch.picked(slice(cut, None))))
         found = [*(finder.feed(part) for part in parts), finder.rest()]
         places = []
@@ -134,6 +136,22 @@ def test_the_best_are_taken(strand, taken, scores):
             places += (hits.start[sites] + 3).tolist()
             values += hits.site_scores["cfd"][sites].tolist() if len(sites) else []
         assert (places, values) == (taken, scores)
+
+
+def test_chains_of_satellites_are_not_held():
+    """Hits every 5 letters are sites once no later one can be within 1 letter.
+
+    [ACGT]NGG
+         [ACGT]NGG
+              [ACGT]NGG
+    """
+    count = 1000
+    places = (5 * np.arange(count) + 3).tolist()
+    batch = drawn("+", places, [0] * count, [0] * count, [1.0] * count)
+    query = Query("edit", load_patterns("ACGT"), 1, pam="NGG", max_insertions=1, max_deletions=0)
+    assert site_rules(query).leasts.tolist() == [[2], [3]]
+    left, sites = SiteFinder(site_rules(query)).feed(batch)
+    assert len(left) == len(sites) == count - 1
 
 
 guides = st.lists(st.sampled_from([GUIDE, GUIDE[:5] + "A" + GUIDE[6:], GUIDE[1:], GUIDE[:9]]))

@@ -16,14 +16,14 @@ from kmatch.jit.kernels import kernel
 def join_chains(chains, hits, numbers, next_number):
     """Put hits into chains, and write their numbers; returns the number of the next chain.
 
-    chains: CHAIN[G], the last chain of each group; hits: (group, first, last, most_gaps), int64[n]
+    chains: CHAIN[G], the last chain of each group; hits: (group, first, last, reach), int64[n]
     each, see `kmatch.search.sites.Candidates`, `first` never decreasing; numbers: int64[n], filled
     here.
     """
-    group, first, last, most_gaps = hits
+    group, first, last, reach = hits
     for i in range(len(group)):
         chain = chains[group[i]]
-        if first[i] > chain.last + most_gaps[i]:
+        if first[i] > chain.last + reach[i]:
             chain.number = next_number
             chain.last = last[i]
             next_number += 1

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kmatch.arrays import Longs, Rows, order_of, run_starts
+from kmatch.arrays import Longs, Rows, Table, order_of, run_starts
 from kmatch.errors import InputError
 from kmatch.jit.entries import entry
 from kmatch.results.batches import ENDLESS, RECORD, HitBatch, joined, no_hits, sizes_of
@@ -56,15 +56,17 @@ class Candidates(Rows):
 
     group: int64[n], counts patterns, strands and whether alleles make a hit; first: int64[n], where
     each hit begins, on one line of all records; last: int64[n], where its PAM-side end is there, on
-    a circle beyond its record; place: int64[n], the same in the record, on a circle of the first
-    turn; size: int64[n], letters of the circle, or ENDLESS; distance, gaps: int64[n]; most_gaps:
-    int64[n], of an alignment of its pattern; chain: int64[n], the number of its chain; state:
-    int64[n], UNDECIDED, SITE or LEFT_OUT.
+    a circle beyond its record; reach: int64[n], so far behind `last` a hit of the group that joins
+    the chain may begin; place: int64[n], of the PAM-side end in the record, on a circle of the
+    first turn; size: int64[n], letters of the circle, or ENDLESS; distance, gaps: int64[n];
+    most_gaps: int64[n], of an alignment of its pattern; chain: int64[n], the number of its chain;
+    state: int64[n], UNDECIDED, SITE or LEFT_OUT.
     """
 
     group: Longs
     first: Longs
     last: Longs
+    reach: Longs
     place: Longs
     size: Longs
     distance: Longs
@@ -82,26 +84,46 @@ class SiteRules(NamedTuple):
     """What sites are of.
 
     rules: of the hits; pattern_lengths: int64[P]; most_gaps: int64[P], the most insertions and
-    deletions that an alignment of each pattern may have.
+    deletions that an alignment of each pattern may have; leasts: int64[2, P], how many letters at
+    least lie between the beginning of a hit and its PAM-side end, where that is the hit's last
+    letter but for the PAM, and where it is the first one.
+
+        PAM-side end last     [----least----*][ PAM ]
+        PAM-side end first    [ PAM ][*-------------]      the letters of the PAM
     """
 
     rules: Rules
     pattern_lengths: Longs
     most_gaps: Longs
+    leasts: Table
 
 
-def site_rules(query: Query) -> SiteRules:
-    """Return the SiteRules of a Query. Raises InputError for one without a PAM."""
+def site_rules(query: Query, has_variants: bool = False) -> SiteRules:
+    """Return the SiteRules of a Query; has_variants: whether hits may be of haplotypes.
+
+    Hits of haplotypes may lie on any number of letters of the reference, or on none. Raises
+    InputError for a query without a PAM.
+    """
     rules = rules_of(query)
     if not rules.pams:
         raise InputError(
             "the report 'sites' is of hits beside a PAM; give a PAM, or ask for 'loci'"
         )
-    most = checked_distances(query)
+    lengths = query.patterns.lengths
+    most_gaps = checked_distances(query)
+    most_inserted = most_gaps
     _, insertions, deletions = rules.bounds
+    if insertions is not None:
+        most_inserted = np.minimum(most_inserted, insertions)
     if insertions is not None and deletions is not None:
-        most = np.minimum(most, insertions + deletions)
-    return SiteRules(rules, query.patterns.lengths, most)
+        most_gaps = np.minimum(most_gaps, insertions + deletions)
+
+    # From the beginning of a hit to its PAM-side end.
+    shortest_pam = min(map(len, rules.pams))
+    leasts = np.stack([lengths - most_inserted - 1, np.full(len(lengths), shortest_pam)])
+    if has_variants:
+        leasts = np.full_like(leasts, -1 - rules.reach)
+    return SiteRules(rules, lengths, most_gaps, leasts)
 
 
 class SiteFinder:
@@ -146,16 +168,19 @@ class SiteFinder:
         if hits.origin.circles:
             size = sizes_of(hits.record, hits.origin.circles)
             place = place % size
-            last = np.where(size < ENDLESS, record_start + RECORD // 2, last)
+            last = np.where(size < ENDLESS, record_start + 3 * (RECORD // 4), last)
 
         first = record_start + hits.start
+        is_backward = hits.minus != given.rules.leads
+        reach = most_gaps - given.leasts[is_backward.astype(np.int64), hits.pattern]
         chain = np.empty(len(hits), np.int64)
-        linked = group, first, last, most_gaps
+        linked = group, first, last, reach
         self._next_number = join_chains(self._chains, linked, chain, self._next_number)
         return Candidates(
             group=group,
             first=first,
             last=last,
+            reach=reach,
             place=place,
             size=size,
             distance=hits.distance.astype(np.int64),
@@ -172,9 +197,8 @@ class SiteFinder:
         """
         waiting = self._waiting
         chain = self._chains[waiting.group]
-        is_open = (chain["number"] == waiting.chain) & (
-            chain["last"] >= later_start - waiting.most_gaps
-        )
+        is_last = chain["number"] == waiting.chain
+        is_open = is_last & (chain["last"] + waiting.reach >= later_start)
         is_undecided = waiting.state == UNDECIDED
         self._decide(np.flatnonzero(is_undecided & ~is_open))
 
@@ -189,13 +213,16 @@ class SiteFinder:
 
     def _decide(self, rows: Longs) -> None:
         """Decide which of some waiting hits are sites: of whole chains, by number."""
-        state = self._waiting.state
-        state[rows] = SITE
-        chain = self._waiting.chain[rows]
-        members = np.bincount(chain - chain.min(initial=0))
-        rows = rows[members[chain - chain.min(initial=0)] > 1]
         if not len(rows):
             return
+        state = self._waiting.state
+        state[rows] = SITE
+
+        # Those of chains of several hits.
+        chain = self._waiting.chain[rows]
+        number = chain - chain.min()
+        is_shared = np.bincount(number)[number] > 1
+        rows = rows[is_shared]
 
         # By chain and place, and from the best to the worst.
         hits = self._waiting.take(rows)
@@ -238,7 +265,7 @@ class SiteSearch(Search[HitBatch]):
         self.engine = search.engine
         self.progress = search.progress
         self._search = search
-        self._given = site_rules(query)
+        self._given = site_rules(query, run.variants is not None)
         self._scorer = scorer
         self._are_sites = query.report == "sites"
         # Without gaps each place has one hit of the reference.
