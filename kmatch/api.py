@@ -24,7 +24,7 @@ from kmatch.genome import Genome, as_genome, as_genomes
 from kmatch.nucleases import CAS9, NUCLEASES, guide_length_of, pam_of
 from kmatch.packed.writer import write_packed
 from kmatch.results.assays import Assays
-from kmatch.results.guides import Guides
+from kmatch.results.guides import VARIED, Guides
 from kmatch.results.limit import limited
 from kmatch.results.melting import SALTS, Salts
 from kmatch.results.output import open_output
@@ -69,7 +69,7 @@ def hamming(
     skip_records: Globs | None = None,
     limit: int | None = None,
     annotate: Path | Sequence[Path] | None = None,
-    variants: Variants | Path | None = None,
+    variants: Variants | Path | Sequence[Path] | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -99,9 +99,9 @@ def hamming(
         in the genome of these; a UserWarning tells how many there were. None for all.
     annotate: GFF3, GTF, GenBank or BED, or a list of such files. The hits have columns `gene`, the
         names of what they overlap, and `region`, `exon`, `intron` or `intergenic`.
-    variants: a path of VCF, or Variants: also the hits that haplotypes make and the reference does
-        not have there at an equal or smaller distance. The hits have columns `variants`, `af`,
-        `samples` and `reference_distance`.
+    variants: a path of VCF, a list of such paths, each of other records, or Variants: also the hits
+        that haplotypes make and the reference does not have there at an equal or smaller distance.
+        The hits have columns `variants`, `af`, `samples` and `reference_distance`.
     device: `cpu`, `cuda`, `cuda:N`, or `auto`, the one that is expected to finish first.
     threads: of the CPU, None for one a core.
     algorithm: `bitplane`, or the name of a published one.
@@ -140,7 +140,7 @@ def multi(
     limit: int | None = None,
     score: Score | Sequence[Score] = (),
     annotate: Path | Sequence[Path] | None = None,
-    variants: Variants | Path | None = None,
+    variants: Variants | Path | Sequence[Path] | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -204,7 +204,7 @@ def edit(
     limit: int | None = None,
     score: Score | Sequence[Score] = (),
     annotate: Path | Sequence[Path] | None = None,
-    variants: Variants | Path | None = None,
+    variants: Variants | Path | Sequence[Path] | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -400,7 +400,7 @@ def guides(
     best: int | None = None,
     regions: RegionsGiven | None = None,
     annotate: Path | Sequence[Path] | None = None,
-    variants: Variants | Path | None = None,
+    variants: Variants | Path | Sequence[Path] | None = None,
     circular: bool | Sequence[str] = False,
     records: Globs | None = None,
     skip_records: Globs | None = None,
@@ -446,6 +446,8 @@ def guides(
     found = Guides((), k, names)
     if annotate is not None:
         found.annotate(annotate)
+    if variants is not None:
+        found.add(VARIED)
     run = Run(device, threads, aligned=False, variants=load_variants(variants))
     with on_cluster(run, scheduler) as run:
         genomes = as_genomes(genome).with_circular(circular).with_records(records, skip_records)
@@ -544,7 +546,7 @@ class _Where:
     regions: RegionsGiven | None
     records: Globs | None
     skip_records: Globs | None
-    variants: Variants | Path | None = None
+    variants: Variants | Path | Sequence[Path] | None = None
 
 
 @dataclass(frozen=True)
@@ -592,6 +594,7 @@ def _hits(
             hits.annotate(annotate)
         if variants is not None:
             hits.add(VARIANTS)
+            hits.has_alleles = variants.alleles
         if genomes.can_reread:
             longest = 2 * int(patterns.lengths.max()) + BESIDE
             hits.letters = GenomeTexts(genomes, longest).letters

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kmatch.apps.searches import begin_search, make_scorer
+from kmatch.apps.varied import CFD, Targets, VariantSites, frequency_of
 from kmatch.arguments import GUIDE_REPORTS, check_choice, checked_count
 from kmatch.arrays import Longs, order_of, ranked
 from kmatch.errors import InputError
@@ -118,18 +119,29 @@ class GuideSearch:
         self._genomes = genomes
         self._run = run
         self._found = find_guides(target, options, run, regions, genomes.circular)
+        if run.variants is not None:
+            run = run._replace(variants=run.variants._replace(losses=True))
 
         # The sites of guides that differ, and the specificity that their scores come to.
         panel, self._panel_rows = distinct_guides(self._found)
         self._search, self.sites, scorer = search_sites(panel, options, genomes, run)
         specificities = scorer.specificities() if scorer else None
         self.counts = Counts(panel, options.k, specificities)
+        self._variant_sites: VariantSites | None = None
+        if run.variants is not None:
+            self._variant_sites = VariantSites(guide_query(panel, options))
+            self._targets = Targets(self._found, self._panel_rows)
         self.progress = self._search.progress
         self.engine = self._search.engine
 
     def __iter__(self) -> Iterator[HitBatch]:
         for batch in self._search:
-            self.counts.add(batch)
+            of_reference = batch
+            if self._variant_sites is not None:
+                self._variant_sites.add(batch)
+                self._targets.add(batch)
+                of_reference = batch.picked(np.flatnonzero(batch.variants == ""))
+            self.counts.add(of_reference)
             yield batch
 
     def guides(self) -> GuideBatch:
@@ -139,7 +151,26 @@ class GuideSearch:
             score: specificity.values[rows] for score, specificity in self.counts.scores.items()
         }
         counts = self.counts.hits[rows]
-        return replace(self._found, counts=counts, specificities=specificities)
+        guides = replace(self._found, counts=counts, specificities=specificities)
+        return guides if self._variant_sites is None else self._varied(guides, self._variant_sites)
+
+    def _varied(self, guides: GuideBatch, sites: VariantSites) -> GuideBatch:
+        """Return guides with what variants do to them."""
+        rows = self._panel_rows
+        sites.rest()
+        specificity = np.full(len(guides), np.nan)
+        if CFD in self.counts.scores:
+            reference = self.counts.scores[CFD]
+            specificity = sites.specificity(reference, self.counts.hits[:, 0])[rows]
+        losses = list(self._targets.losses())
+        names = [",".join(loss.name for loss in each) for each in losses]
+        return replace(
+            guides,
+            variant_sites=sites.counts[rows],
+            specificity_variants=specificity,
+            target_variants=np.array(names, object),
+            target_af=np.array([frequency_of(each) for each in losses]),
+        )
 
     def best(self, guides: GuideBatch) -> GuideBatch:
         """Return the best of all guides, the most specific first; all where none are asked for."""

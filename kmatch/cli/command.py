@@ -117,7 +117,7 @@ class Given(SimpleNamespace):
     pam: Sequence[str] | None = None
     scheduler: str | None = None
     score: Sequence[str] = ()
-    vcf: str | None = None
+    vcf: Sequence[str] = ()
 
     def made(self, kind: type[Fields]) -> Fields:
         """Return a NamedTuple of the values that its fields name; other fields keep their

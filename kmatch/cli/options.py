@@ -264,11 +264,11 @@ def check_scores(given: Given) -> None:
 
 
 def _sample_names(context: click.Context, option: click.Parameter, given: str) -> Any:
-    """Return names of samples, given with commas or by a file with a name a line."""
+    """Return names of samples, given with commas or by the first words of a file's lines."""
     if given and os.path.isfile(given):
         from kmatch.sequences.files import read_names
 
-        return read_names(given, "samples")
+        return [line.split()[0] for line in read_names(given, "samples")]
     return given.split(",") if given else None
 
 
@@ -279,13 +279,14 @@ VARIANTS = grouped(
         "VCF",
         "none",
         "Find also the hits that haplotypes of these variants make. Adds the columns variants, af, "
-        "samples and reference_distance.",
+        "samples and reference_distance. Can be repeated, for records in files of their own.",
+        multiple=True,
     ),
     Option(
         "--samples",
         "NAME,...|FILE",
         "all",
-        "Take only the genotypes of these samples.",
+        "Take only the genotypes of these samples; of FILE the first word of each line.",
         callback=_sample_names,
     ),
     Option(
@@ -295,6 +296,7 @@ VARIANTS = grouped(
         "Take only alleles of this frequency or more, from 0 to 1.",
         default=0.0,
     ),
+    Option("--af-key", "KEY", None, "Read frequencies from this key of INFO.", default="AF"),
     Option(
         "--max-haplotypes",
         ONE,

@@ -295,11 +295,11 @@ def guides(given: Given) -> None:
     search = Search(given, default="tsv")
     from kmatch.apps.guides import GuideOptions, GuideSearch
     from kmatch.genome import Genome
-    from kmatch.results.guides import Guides
+    from kmatch.results.guides import VARIED, Guides
     from kmatch.search.regions import load_regions
 
     table = Guides((), given.k, given.score)
-    search.dress(table)
+    search.dress(table, VARIED if given.vcf else ())
     form = options.format_by_name(given.hits, option="--hits") or "bed"
     search.aligned = bool(given.hits) and form != "bed"
     search.open_genomes(bool(given.vcf))

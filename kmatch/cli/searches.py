@@ -61,6 +61,7 @@ class Search:
         self.genomes: Any = None
         self.begun: Any = None
         self.regions: Regions | None = None
+        self.has_alleles = False  # whether hits tell the alleles under them
 
     def open_genomes(self, rereads: bool, panel: "PatternSet | None" = None) -> None:
         """Open GENOME, and have the device woken meanwhile.
@@ -109,7 +110,8 @@ class Search:
         if given.vcf:
             from kmatch.variants.vcf import Variants
 
-            run = run._replace(variants=given.made(Variants))
+            variants = given.made(Variants)._replace(alleles=self.has_alleles)
+            run = run._replace(variants=variants)
         with (
             open_outputs(given.output, *more) as handles,
             messages.announcing_compiling(),
@@ -308,7 +310,7 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     search.open_genomes(rereads or bool(given.vcf), panel)
     from kmatch.apps.searches import begin_search, make_scorer
     from kmatch.results.limit import Counts, limited
-    from kmatch.results.table import FLANKS, VARIANTS, Hits
+    from kmatch.results.table import ALLELES, FLANKS, VARIANTS, Hits
     from kmatch.search.panel import pattern_distances
 
     query = Query(problem, panel, **given.values(Query._fields[2:]))
@@ -323,7 +325,9 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     table.command_line = given.command_line
     scorer = make_scorer(query, given.score) if given.score else None
     table.add_scores(given.score)
+    table.has_alleles = bool(given.vcf)
     search.dress(table, VARIANTS if given.vcf else ())
+    search.has_alleles = ALLELES in table.tsv
     search.aligned = (search.aligned and not given.summary_only) or bool(given.score)
     counts = Counts(panel, None if k_each is None else int(k_each.max()))
     is_summed = given.summary or given.summary_only

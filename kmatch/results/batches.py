@@ -104,6 +104,9 @@ class HitBatch(Batch):
     af: float64[n], the smallest of their frequencies.
     samples: Carriers of these, None for hits of the reference.
     reference_distance: float64[n], the reference's there, NaN where it is more than k.
+    alleles: those of files under a hit, comma separated.
+    losses: the alleles that undo a hit of the reference without differences, a list of Loss, or
+        None.
     """
 
     pattern: Ints
@@ -118,6 +121,8 @@ class HitBatch(Batch):
     af: Floats | None = None
     samples: Objects | None = None
     reference_distance: Floats | None = None
+    alleles: Objects | None = None
+    losses: Objects | None = None
 
     @property
     def aligned(self) -> Columns:
@@ -139,6 +144,11 @@ class GuideBatch(Batch):
     minus: uint8[n]; guide, pam: as the guide's strand reads them; counts: int64[n, k+1], sites in
     the genome by distance; specificities: float64[n], NaN for none, by the names of scores; number:
     int64[n], counts the guides of a gene, or else of a record, from 1 in the target's order.
+
+    With variants, otherwise None: variant_sites, int64[n], places that alleles make or bring
+    closer; specificity_variants, float64[n], by CFD with these; target_variants, the alleles that
+    undo a guide's target, comma separated; target_af, float64[n], the greatest of their
+    frequencies, NaN where none is known.
     """
 
     minus: Bytes
@@ -147,6 +157,10 @@ class GuideBatch(Batch):
     counts: Longs
     specificities: dict[str, Floats]
     number: Longs
+    variant_sites: Longs | None = None
+    specificity_variants: Floats | None = None
+    target_variants: Objects | None = None
+    target_af: Floats | None = None
 
     @property
     def strong(self) -> Longs:

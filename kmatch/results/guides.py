@@ -13,6 +13,8 @@ from kmatch.results.columns import Column, named_row
 from kmatch.results.lines import Named, Names, TextCells, record_cells, words_of
 from kmatch.results.table import Placed, rounded
 
+# Columns of guides whose genome was searched with variants.
+VARIED = ("variant_sites", "specificity_variants", "target_variants", "target_af")
 TERMINATOR = 4  # T in a row, which end transcription from a U6 promoter
 
 
@@ -93,13 +95,17 @@ class Guides(Placed[GuideBatch, Any]):
     `pam`, as the guide's strand reads them; `gc`, the guide's share of G and C; `d0`, `d1` …, its
     sites in the genome by distance; `specificity` by CFD, NaN where it is undefined; `tttt`, 1 for
     guides with four T in a row, which end transcription from a U6 promoter; `name`, the first gene,
-    or else the record, and a number that counts its guides in the target.
+    or else the record, and a number that counts its guides in the target. With variants also
+    `variant_sites`, the places that alleles make or bring closer, `specificity_variants`, with
+    these, `target_variants`, the alleles that undo a guide's own site, and `target_af`, the
+    greatest of their frequencies.
 
     Iteration gives rows; `guides[:10]`, `guides[guides.specificity > 0.5]` and `guides[numbers]`
     give Guides.
     """
 
     noun = "guide"
+    optional = (*Placed.optional, *VARIED)
     guide = Column(np.object_, lambda batch, _: TextCells(batch.guide))
     pam = Column(np.object_, lambda batch, _: TextCells(batch.pam))
     gc = Column(np.float64, lambda batch, _: batch.gc, ".3f")
@@ -107,6 +113,10 @@ class Guides(Placed[GuideBatch, Any]):
     score = Column(np.int64, _guide_scores)
     tttt = Column(np.int64, _terminators)
     name = Column(np.object_, _names)
+    variant_sites = Column(np.int64, lambda batch, _: batch.variant_sites)
+    specificity_variants = Column(np.float64, lambda batch, _: batch.specificity_variants, "g")
+    target_variants = Column(np.object_, lambda batch, _: words_of(batch.target_variants))
+    target_af = Column(np.float64, lambda batch, _: batch.target_af, "g")
     bed = ("record", "start", "end", "guide", "score", "strand")
 
     def __init__(self, batches: Iterable[GuideBatch], k: int, scores: Sequence[str] = ()) -> None:

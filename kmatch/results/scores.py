@@ -147,5 +147,12 @@ class Specificity:
     @property
     def values(self) -> Floats:
         """The specificity of each pattern, float64[P]; NaN for one that is no guide."""
-        others = np.maximum(self._sums - self._perfect, 0)
+        return self.with_more(np.zeros(len(self._sums)))
+
+    def with_more(self, more: Floats) -> Floats:
+        """Return what it would be if the sites' scores came to more, float64[P]; more: float64[P].
+
+        One that has less than nothing left has nothing.
+        """
+        others = np.maximum(self._sums - self._perfect + more, 0)
         return np.where(self._is_guide, self._score.specificity(others), np.nan)

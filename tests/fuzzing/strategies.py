@@ -9,6 +9,8 @@ from fuzzing.assays import assays
 from fuzzing.damage import FORMATS, damaged
 from fuzzing.reads import read_cases
 from fuzzing.searches import COMPRESSED, GENOMES, PATCHES, Search, most
+from fuzzing.variants import PROBLEMS as VARIED
+from fuzzing.variants import variant_cases
 from kmatch.published.registry import PUBLISHED
 
 LETTERS, IUPAC = "ACGTUNRYSWKMBDHVXacgtnrx-.*", "ACGTURYSWKMBDHVN"
@@ -317,5 +319,6 @@ def kinds(device, damages=True):
     names = [name for name, one in PUBLISHED.items() if any(device[:4] in x.devices for x in one)]
     names += ["multi beside a PAM"] if "multi" in names else []
     found |= {f"published {one}": asked(one, "linear", device, published=True) for one in names}
+    found |= {f"variants, {one}": variant_cases(one, device) for one in VARIED}
     found |= {name: read_cases(name, device) for name in ("demux", "filter")}
     return found | {f"damaged {name}": damaged(name, device) for name in FORMATS if damages}
