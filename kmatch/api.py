@@ -327,6 +327,7 @@ def primer(
     tm: Limits | None = None,
     both_strands: bool = False,
     background_strand: Literal["both", "+"] = "both",
+    regions: RegionsGiven | None = None,
     device: str = "auto",
     threads: int | None = None,
     algorithm: str = "bitplane",
@@ -335,11 +336,12 @@ def primer(
 ) -> Primers:
     """Find, for each position of a target, the shortest substring unlike all of a background.
 
-    It has at least k differences, 1 or more, from every substring of the background. min_length:
-    letters that shorter primers are lengthened to. max_length: letters of the longest primer to
-    look for. gc: (least, most) share of G and C, 0 to 1. tm: (least, most) melting temperature in
+    It holds A, C, G and T alone, and has at least k differences, 1 or more, from every substring of
+    the background. min_length: letters that shorter primers are lengthened to. max_length: letters
+    of the longest primer to look for. gc: (least, most) share of G and C, 0 to 1. tm: (least, most) melting temperature in
     °C. both_strands: also the primers of the target's reverse complement. background_strand: the
-    strands of the background that count, `both` or `+`. device, threads, algorithm: as for
+    strands of the background that count, `both` or `+`. regions: of the target, as `hamming` takes
+    them: only the primers inside one of them are looked for. device, threads, algorithm: as for
     `hamming`. on_progress(consumed, size) hears of bytes of the background that have been searched.
 
     Raises InputError for a file that cannot be used and for numbers that do not fit, and
@@ -350,7 +352,8 @@ def primer(
     """
     options = PrimerOptions(min_length, max_length, gc, tm, both_strands, background_strand)
     with on_cluster(Run(device, threads, algorithm), scheduler) as run:
-        search = PrimerSearch(as_genome(target), as_genome(background), k, options, run)
+        genomes = as_genome(target), as_genome(background)
+        search = PrimerSearch(*genomes, k, options, run, load_regions(regions))
         search.progress.tell = on_progress
         return Primers(search, k, both_strands)
 

@@ -11,7 +11,7 @@ from kmatch.cli import options
 from kmatch.cli.command import OUTPUT, WHERE, Argument, Given, Option, command, grouped
 from kmatch.cli.options import NONE, OLIGOS, ONE, READ, Number
 from kmatch.cli.searches import Search, check_inputs, heard
-from kmatch.errors import counted
+from kmatch.errors import counted, warn
 
 SALTS = tuple(
     Option(f"--{name}", Number(), None, text, default=default, group=OUTPUT)
@@ -139,8 +139,9 @@ def pcr(given: Given) -> None:
             "Strands of the background that primers differ from.",
         ),
     ),
+    options.regions("primers of TARGET"),
     Option(
-        "--regions",
+        "--regions-out",
         "FILE",
         "none",
         "Also write, as BED, where every position has a primer of allowed length.",
@@ -168,22 +169,40 @@ def primer(given: Given) -> None:
                 f"{name} is one file, and not a list of files as {path} is elsewhere; join them: "
                 "cat *.fa | kmatch primer TARGET - -k N"
             )
+    _explain_regions(given.regions)
     search = Search(given)
     search.label = given.background
     from kmatch.apps.primer import PrimerOptions, PrimerSearch
     from kmatch.genome import Genome
     from kmatch.results.table import Primers
+    from kmatch.search.regions import load_regions
 
     target, background = (Genome(path, keep=False) for path in paths)
     how = given.made(PrimerOptions)
-    begin = partial(PrimerSearch, target, background, given.k, how)
+    where = load_regions(given.regions)
+    begin = partial(PrimerSearch, target, background, given.k, how, regions=where)
     table = Primers((), given.k, given.both_strands)
     search.dress(table)
-    with search.batches(begin, given.regions) as (found, handles):
-        if given.regions:
+    with search.batches(begin, given.regions_out) as (found, handles):
+        if given.regions_out:
             found = heard(found, partial(table.write_regions, handles[1]))
         search.writer(handles[0], table).write_all(found)
     search.conclude(counted(search.rows, "primer"))
+
+
+def _explain_regions(path: str | None) -> None:
+    """Say that --regions is read, which version 1 wrote; raises UsageError where there is no file.
+
+    path: what --regions was given, if anything.
+    """
+    if path is None:
+        return
+    if path != "-" and not os.path.exists(path):
+        raise click.UsageError(
+            f"--regions {path}: there is no such file, and --regions is read; what primer writes "
+            "as BED of regions is --regions-out"
+        )
+    warn("--regions is read, and narrows TARGET; what primer 1 wrote to it is --regions-out")
 
 
 @command(
