@@ -338,11 +338,12 @@ def primer(
 
     It holds A, C, G and T alone, and has at least k differences, 1 or more, from every substring of
     the background. min_length: letters that shorter primers are lengthened to. max_length: letters
-    of the longest primer to look for. gc: (least, most) share of G and C, 0 to 1. tm: (least, most) melting temperature in
-    °C. both_strands: also the primers of the target's reverse complement. background_strand: the
-    strands of the background that count, `both` or `+`. regions: of the target, as `hamming` takes
-    them: only the primers inside one of them are looked for. device, threads, algorithm: as for
-    `hamming`. on_progress(consumed, size) hears of bytes of the background that have been searched.
+    of the longest primer to look for. gc: (least, most) share of G and C, 0 to 1. tm: (least,
+    most) melting temperature in °C. both_strands: also the primers of the target's reverse
+    complement. background_strand: the strands of the background that count, `both` or `+`. regions:
+    of the target, as `hamming` takes them: only the primers inside one of them are looked for.
+    device, threads, algorithm: as for `hamming`. on_progress(consumed, size) hears of bytes of the
+    background that have been searched.
 
     Raises InputError for a file that cannot be used and for numbers that do not fit, and
     DeviceError for a device that cannot be used.
@@ -419,6 +420,7 @@ def assay(
     k: int | str,
     *,
     edit: bool = False,
+    exact_3p: int = 0,
     product: tuple[int, int] = PRODUCT,
     each: Each = "file",
     targets: Sequence[str] | None = None,
@@ -437,7 +439,9 @@ def assay(
     assays: as the primers of `pcr`, with a probe or several behind them: a dict, name → (forward,
     reverse, probe), or a path. An assay amplifies a genome that has a product of its primers within
     k, product and, where the assay has one, with a probe within k inside, on either strand; of
-    several products the one with the fewest differences counts, the first of these. each: whether a
+    several products the one with the fewest differences counts, the first of these. Where there is
+    none, `amplifies` is `unknown` if there would be one with other letters in place of unknown
+    ones, or behind the end of a record, and otherwise `no`; `reason` says why. each: whether a
     genome is a `file` or a `record` of one. targets: names of the genomes that should amplify.
     monovalent, magnesium, dntps: mM, and oligos: nM, both strands together, that the melting
     temperatures are for. The other arguments are those of `pcr`.
@@ -448,7 +452,9 @@ def assay(
         found[found.amplifies == "no"].to_tsv("missed.tsv")
     """
     pairs = load_pairs(assays)
-    options = AssayOptions(product, edit, each, Salts(monovalent, magnesium, dntps, oligos))
+    options = AssayOptions(
+        product, edit, exact_3p, each, Salts(monovalent, magnesium, dntps, oligos)
+    )
     with on_cluster(Run(device, threads), scheduler) as run:
         search = AssaySearch(pairs, as_genomes(genome).with_circular(circular), k, options, run)
         search.progress.tell = on_progress

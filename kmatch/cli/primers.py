@@ -13,6 +13,7 @@ from kmatch.cli.options import NONE, OLIGOS, ONE, READ, Number
 from kmatch.cli.searches import Search, check_inputs, heard
 from kmatch.errors import counted, warn
 
+EXACT_3P = Option("--exact-3p", NONE, None, "The last N letters of a primer must match.", default=0)
 SALTS = tuple(
     Option(f"--{name}", Number(), None, text, default=default, group=OUTPUT)
     for name, default, text in (
@@ -51,7 +52,7 @@ SALTS = tuple(
         "own: join the partners of a pair; any: join any two primers, one with itself too.",
     ),
     options.EDIT,
-    Option("--exact-3p", NONE, None, "The last N letters of a primer must match.", default=0),
+    EXACT_3P,
     Option(
         "--sequence",
         bool,
@@ -93,6 +94,8 @@ def pcr(given: Given) -> None:
     with search.batches(begin) as (found, handles):
         search.writer(handles[0], table).write_all(found)
     search.conclude(f"{counted(search.rows, 'product')} of {counted(len(pairs), 'pair')}")
+    if not search.rows:
+        search.messages.answer(search.begun.why_none())
 
 
 @command(
@@ -287,6 +290,7 @@ def guides(given: Given) -> None:
     ),
     options.PRODUCT,
     options.EDIT,
+    EXACT_3P,
     options.EACH,
     *grouped(
         OUTPUT,
