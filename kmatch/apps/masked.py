@@ -40,9 +40,10 @@ from kmatch.sequences.alphabet import encode_text, may_be
 from kmatch.sequences.circles import Circular
 from kmatch.sequences.records import RecordNames, Stretch, whole_stretches
 
-TOGETHER = 1 << 24  # letters of records whose gaps are looked for together, or of a longer one
+TOGETHER = 1 << 22  # letters of records whose gaps are looked for together, or of a longer one
 JOINED = 1 << 20  # pairs of runs that are looked at together, and any others of the last one
 ANY = np.uint8(ord("N"))
+KNOWN = b"ACGTUacgtu"
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,9 @@ def gaps_in(letters: Bytes, records: Records, overhang: int) -> Gaps:
         record          N N A C G N N T
         gaps        ├───────┤   ├───┤ ├───┤       −2 … 2, 5 … 7, 8 … 10, with an overhang of 2
     """
-    unknown = np.flatnonzero(encode_text(letters) == 0)
+    unknown = np.zeros(0, np.int64)
+    if letters.tobytes().translate(None, delete=KNOWN):  # which is fast where all are known
+        unknown = np.flatnonzero(encode_text(letters) == 0)
     ends = records.begin + records.size
     of_letter = np.searchsorted(ends, unknown, side="right")
     position = unknown - records.begin[of_letter]
@@ -104,18 +107,30 @@ def gaps_in(letters: Bytes, records: Records, overhang: int) -> Gaps:
 def united(gaps: Gaps) -> Gaps:
     """Return intervals as Gaps that neither overlap nor touch, sorted."""
     gaps = gaps.take(order_of(gaps.record, gaps.start))
-    if not len(gaps):
-        return gaps
-    # On one line, on which intervals of two records do not touch.
-    spacing = int(gaps.end.max() - gaps.start.min()) + 1
-    line_start = gaps.record * spacing + gaps.start
-    furthest_end = np.maximum.accumulate(gaps.record * spacing + gaps.end)
-    begins = np.ones(len(gaps), np.bool_)
-    begins[1:] = line_start[1:] > furthest_end[:-1]
+    first_rows, end = unions(gaps.record, gaps.start, gaps.end)
+    return Gaps(gaps.record[first_rows], gaps.start[first_rows], end)
+
+
+def unions(group: Longs, start: Longs, end: Longs) -> tuple[Longs, Longs]:
+    """Return of the unions of intervals that overlap or touch the first rows, and the ends.
+
+    group, start, end: int64[n], sorted by group, then by start; those of two groups stay apart.
+
+        intervals    ├──┤  ├────┤    ├─┤          1 … 4, 7 … 12, 12 … 14, 17 … 19
+                                ├─┤
+        unions       ├──┤  ├──────┤  ├─┤          rows 0, 1 and 3; ends 4, 14 and 19
+    """
+    # On one line, on which intervals of two groups do not touch.
+    low = int(start.min(initial=0))
+    spacing = int(end.max(initial=0)) - low + 2
+    line_start = group * spacing + start - low
+    line_end = np.maximum.accumulate(group * spacing + end - low)
+    begins = np.ones(len(start), np.bool_)
+    begins[1:] = line_start[1:] > line_end[:-1]
     first_rows = np.flatnonzero(begins)
-    last_rows = np.append(first_rows[1:], len(gaps)) - 1
-    record = gaps.record[first_rows]
-    return Gaps(record, gaps.start[first_rows], furthest_end[last_rows] - record * spacing)
+    last_rows = np.append(first_rows[1:], len(start)) - 1
+    last_rows = last_rows[: len(first_rows)]
+    return first_rows, line_end[last_rows] - group[first_rows] * spacing + low
 
 
 def pieces_around(gaps: Gaps, records: Records, reach: int, overhang: int) -> Gaps:
@@ -191,18 +206,15 @@ class SiteRuns(Rows):
     is_masked: Bools
 
 
-def runs_of(sites: SiteRuns) -> SiteRuns:
-    """Return the runs that sites make, each of which is given as a run of one."""
-    kinds = (sites.record, sites.oligo, sites.minus, sites.size, sites.is_masked)
-    order = order_of(*kinds, sites.first)
-    sites = sites.take(order)
-    kinds = (sites.record, sites.oligo, sites.minus, sites.size, sites.is_masked)
-    # Of equal sites one counts.
-    starts = sites.take(run_starts(*kinds, sites.first))
-    kinds = (starts.record, starts.oligo, starts.minus, starts.size, starts.is_masked)
-    run_rows = run_starts(*kinds, starts.first - np.arange(len(starts)))
-    last_rows = np.append(run_rows[1:], len(starts)) - 1
-    return replace(starts.take(run_rows), last=starts.last[last_rows[: len(run_rows)]])
+def united_runs(runs: SiteRuns) -> SiteRuns:
+    """Return the same sites in as few runs."""
+    kinds = (runs.record, runs.oligo, runs.minus, runs.size, runs.is_masked)
+    runs = runs.take(order_of(*kinds, runs.first))
+    kind_rows = run_starts(runs.record, runs.oligo, runs.minus, runs.size, runs.is_masked)
+    begins_kind = np.zeros(len(runs), np.int64)
+    begins_kind[kind_rows] = 1
+    first_rows, end = unions(np.cumsum(begins_kind), runs.first, runs.last + 1)
+    return replace(runs.take(first_rows), last=end - 1)
 
 
 def known_runs(sites: HitBatch) -> SiteRuns:
@@ -243,16 +255,15 @@ class MaskedSites:
         stretches: with all records, which are numbered from 0; oligos: int64[P], their numbers.
         """
         sizes = [np.zeros(0, np.int64)]
-        inside = [no_runs()]
-        pieces: list[Pieces] = []
+        found = [no_runs()]
         for letters, records in _records(stretches, circular):
             sizes.append(records.size)
             gaps = gaps_in(letters, records, self._overhang)
-            inside.append(self._inside(gaps, records, oligos))
             around = pieces_around(gaps, records, self._reach, self._overhang)
-            pieces.append(cut_out(letters, records, around))
-        beside = self._in_pieces(_side_by_side(pieces), oligos) if pieces else no_runs()
-        return all_of([*inside, beside]), np.concatenate(sizes)
+            inside = self._inside(gaps, records, oligos)
+            beside = self._in_pieces(cut_out(letters, records, around), oligos)
+            found.append(united_runs(inside.followed_by(beside)))
+        return all_of(found), np.concatenate(sizes)
 
     def _inside(self, gaps: Gaps, records: Records, oligos: Longs) -> SiteRuns:
         """Return the runs of all sites inside gaps, where nothing is known."""
@@ -298,7 +309,7 @@ class MaskedSites:
         sites = SiteRuns(
             record.number, oligo, hits.minus, start, start, size, record.circle_size, is_masked
         )
-        return runs_of(sites.take(np.flatnonzero(is_masked & is_inside)))
+        return sites.take(np.flatnonzero(is_masked & is_inside))
 
     def _hits(self, pieces: Pieces, oligos: Longs) -> HitBatch:
         """Return the sites of oligos in pieces, whose unknown letters match what they may be."""
@@ -344,20 +355,6 @@ def _records_of(
     number = first + np.arange(len(size))
     circle_size = np.where(is_circular, size, ENDLESS)
     return letters, Records(number, bounds_of(size)[:-1], size, circle_size)
-
-
-def _side_by_side(pieces: list[Pieces]) -> Pieces:
-    """Return all Pieces as one."""
-    sizes = [np.diff(each.bounds) for each in pieces]
-    records = pieces[0].records
-    for each in pieces[1:]:
-        records = records.followed_by(each.records)
-    return Pieces(
-        np.concatenate([each.letters for each in pieces]),
-        bounds_of(np.concatenate(sizes)),
-        np.concatenate([each.start for each in pieces]),
-        records,
-    )
 
 
 def no_runs() -> SiteRuns:
