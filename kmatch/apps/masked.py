@@ -41,6 +41,7 @@ from kmatch.sequences.circles import Circular
 from kmatch.sequences.records import RecordNames, Stretch, whole_stretches
 
 TOGETHER = 1 << 22  # letters of records whose gaps are looked for together, or of a longer one
+BLOCK = 1 << 18  # letters that are looked at together
 JOINED = 1 << 20  # pairs of runs that are looked at together, and any others of the last one
 ANY = np.uint8(ord("N"))
 KNOWN = b"ACGTUacgtu"
@@ -86,9 +87,7 @@ def gaps_in(letters: Bytes, records: Records, overhang: int) -> Gaps:
         record          N N A C G N N T
         gaps        ├───────┤   ├───┤ ├───┤       −2 … 2, 5 … 7, 8 … 10, with an overhang of 2
     """
-    unknown = np.zeros(0, np.int64)
-    if letters.tobytes().translate(None, delete=KNOWN):  # which is fast where all are known
-        unknown = np.flatnonzero(encode_text(letters) == 0)
+    unknown = unknown_letters(letters)
     ends = records.begin + records.size
     of_letter = np.searchsorted(ends, unknown, side="right")
     position = unknown - records.begin[of_letter]
@@ -102,6 +101,16 @@ def gaps_in(letters: Bytes, records: Records, overhang: int) -> Gaps:
     start = np.concatenate([position[run_rows], np.full(len(linear), -overhang), size])
     end = np.concatenate([position[run_rows] + run_counts, np.zeros_like(size), size + overhang])
     return united(Gaps(record, start, end))
+
+
+def unknown_letters(letters: Bytes) -> Longs:
+    """Return the positions of letters that are no A, C, G or T, int64[n], fast where all are."""
+    found = [np.zeros(0, np.int64)]
+    for begin in range(0, len(letters), BLOCK):
+        block = letters[begin : begin + BLOCK]
+        if block.tobytes().translate(None, delete=KNOWN):
+            found.append(begin + np.flatnonzero(encode_text(block) == 0))
+    return np.concatenate(found)
 
 
 def united(gaps: Gaps) -> Gaps:
@@ -346,7 +355,8 @@ def _records_of(
     stretches: list[Stretch], circular: Circular | None, first: int
 ) -> tuple[Bytes, Records]:
     """Return the letters of Stretches, and their Records, numbered from the first one on."""
-    letters = np.concatenate([np.asarray(stretch.letters) for stretch in stretches])
+    parts = [np.asarray(stretch.letters) for stretch in stretches]
+    letters = parts[0] if len(parts) == 1 else np.concatenate(parts)
     size = np.concatenate([stretch.lengths for stretch in stretches])
     is_circular = np.zeros(len(size), np.bool_)
     if circular is not None:
