@@ -37,7 +37,7 @@ from kmatch.apps.searches import begin_search
 from kmatch.arguments import PAIRINGS, check_choice, checked_count
 from kmatch.arrays import Bytes, Longs, order_of
 from kmatch.engine.types import LETTERS, Texts
-from kmatch.errors import InputError, warn
+from kmatch.errors import InputError, counted, warn
 from kmatch.genome import Genomes
 from kmatch.results.batches import HitBatch, ProductBatch, no_hits
 from kmatch.search.alignments import GenomeTexts
@@ -110,9 +110,11 @@ class PcrSearch:
 
     def why_none(self) -> str:
         """Return in a line why there is no product, once the search is over and found none."""
+        why = explained(self._tally, self._pairs, self._options.product)
         if self._count:
-            return f"no product; {self._count:,} products lie in no region"
-        return explained(self._tally, self._pairs, self._options.product)
+            why = f"of {counted(self._count, 'product')} none lies in one region"
+        where = " in these regions" if self.regions else ""
+        return f"no product{where}; {why}"
 
 
 def site_query(pairs: PrimerPairs, k: int | str, options: PcrOptions) -> Query:

@@ -178,5 +178,4 @@ def explained(tally: SiteTally, pairs: PrimerPairs, product: tuple[int, int]) ->
         f"products of other lengths than {least}-{most}": outside,
         "products that do not hold the probe": without_probe,
     }
-    said = [f"{what}: {listed(names)}" for what, names in kinds.items() if names]
-    return f"no product; {'; '.join(said)}"
+    return "; ".join(f"{what}: {listed(names)}" for what, names in kinds.items() if names)

@@ -26,10 +26,27 @@ PATCHES = (
 )
 
 
+HEADINGS = {
+    "name": ("Assay", "name", "ID", "target"),
+    "forward": ("Forward primer (5'-3')", "fwd", "F", "Left_primer"),
+    "reverse": ("reverse", "Rev oligo", "R", "right-primer"),
+    "probe": ("Probe", "P", "TaqMan probe", "probe_sequence"),
+    "other": ("Tm", "notes"),
+}
+
+
+def headings(rng):
+    """The headings of a table whose columns are in any order."""
+    columns = [(what, rng.choice(words)) for what, words in HEADINGS.items()]
+    rng.shuffle(columns)
+    return [rng.choice("\t,;"), rng.choice(["", "NA", "-", "none"]), *columns]
+
+
 @dataclass(frozen=True)
 class Assays:
     """genomes: name → records; given: name → (forwards, reverses, probes); options: as the command
-    has them; patches: constants of the code, made small."""
+    has them; patches: constants of the code, made small; headings: of a table of the assays, its
+    delimiter, what stands for no probe, and of each column what it holds and how it is headed."""
 
     genomes: dict
     given: dict
@@ -38,16 +55,11 @@ class Assays:
     circular: bool = False
     each: str = "file"
     patches: list = field(default_factory=list)
+    headings: list = field(default_factory=list)
 
     def command(self, folder):
         """(arguments, standard input) of the command line; writes its input files."""
-        oligos = [
-            (f"{name}_{role}_alt{number}", oligo)
-            for name, sides in self.given.items()
-            for role, side in zip("FRP", sides, strict=True)
-            for number, oligo in enumerate(side)
-        ]
-        (folder / "assays").write_bytes(fasta(oligos))
+        (folder / "assays").write_bytes(self.table() if self.headings else self.as_fasta())
         for name, records in self.genomes.items():
             (folder / name).write_bytes(fasta(records))
         words = ["assay", folder / "assays", *(folder / name for name in self.genomes)]
@@ -55,6 +67,26 @@ class Assays:
         words += ["--exact-3p", self.options["exact_3p"]]
         words += ["--each", self.each, "--positions", folder / "positions", "--device", "cpu"]
         return words + ["--edit"] * self.options["edit"] + ["--circular"] * self.circular, b""
+
+    def as_fasta(self):
+        """The assays, an oligo a record, by names that tell what belongs together."""
+        return fasta(
+            (f"{name}_{role}_alt{number}", oligo)
+            for name, sides in self.given.items()
+            for role, side in zip("FRP", sides, strict=True)
+            for number, oligo in enumerate(side)
+        )
+
+    def table(self):
+        """The assays, one a line, below a header line; without alternates."""
+        delimiter, absent, *headings = self.headings
+        lines = [delimiter.join(heading for _, heading in headings)]
+        for name, sides in self.given.items():
+            cells = {"name": name, "other": "61.5"}
+            for role, side in zip(("forward", "reverse", "probe"), sides, strict=True):
+                cells[role] = side[0] if side else absent
+            lines.append(delimiter.join(cells[what] for what, _ in headings))
+        return "".join(f"{line}\n" for line in lines).encode()
 
     def check(self, folder):
         """Raise Wrong where the command does not find what the oracle does; folder: for files."""
@@ -101,9 +133,10 @@ def assays(draw, circular):
         return "".join(rng.choice("ACGTACGTACGTR") for _ in range(rng.randint(8, 11)))
 
     given = {}
+    most = rng.choice([1, 2])  # alternates
     for number in range(rng.randint(1, 3)):
-        probes = [oligo() for _ in range(rng.choice([0, 1, 1, 2]))]
-        given[f"a{number}"] = ([oligo() for _ in range(rng.randint(1, 2))], [oligo()], probes)
+        probes = [oligo() for _ in range(rng.choice([0, 1, 1, most]))]
+        given[f"a{number}"] = ([oligo() for _ in range(rng.randint(1, most))], [oligo()], probes)
     written = [oligo for sides in given.values() for side in sides for oligo in side]
     written += [naive.reverse_complement(oligo) for oligo in written]
 
@@ -129,4 +162,6 @@ def assays(draw, circular):
     }
     patches = rng.sample(PATCHES, rng.randint(0, 3))
     each = rng.choice(["file", "record"])
-    return Assays(genomes, given, rng.choice([0, 1]), options, circular, each, patches)
+    has_alternates = any(len(side) > 1 for sides in given.values() for side in sides)
+    table = headings(rng) if not has_alternates and rng.random() < 0.7 else []
+    return Assays(genomes, given, rng.choice([0, 1]), options, circular, each, patches, table)
