@@ -108,6 +108,11 @@ class Grid(NamedTuple):
         genome = self.window.units(sites.record)
         return genome * len(self.pairs) + self.pairs.pair[sites.pattern]
 
+    def run_cells(self, runs: SiteRuns) -> Longs:
+        """Return the cells that SiteRuns are in, int64[n]."""
+        unit = self.window.units(runs.record)
+        return unit * len(self.pairs) + self.pairs.pair[runs.oligo]
+
     def slots(self, sites: HitBatch) -> Longs:
         """Return the slots that sites of oligos are in, int64[n]."""
         return self.cells(sites) * ROLES + self.pairs.role[sites.pattern]
@@ -181,12 +186,7 @@ class AssaySearch:
         end[cells] = products.end
         amplifies = record != NO_PLACE
 
-        # Why others do not, or which oligos may be masked there.
-        masked = self._masked_oligos(grid, ~amplifies, sites)
-        answer = np.where(masked > 0, UNKNOWN, np.where(amplifies, YES, NO))
-        reason = np.where(masked > 0, masked, tally.reasons())
-        reason[amplifies] = 0
-
+        answer, reason = self._answers(grid, amplifies, tally, sites)
         product_sites = _oligo_sites(products)
         other_sites = self._closest_sites(grid, product_sites)
         duplexes, positions = self._duplexes(grid, product_sites, other_sites)
@@ -222,37 +222,49 @@ class AssaySearch:
             self.progress.join(sites.progress)
         return _closest_of_cells(grid, joined([no_products(), *found])), tally, kept
 
-    def _masked_oligos(self, grid: Grid, is_open: Bools, sites: list[HitBatch]) -> Longs:
-        """Return the oligos of each cell that are masked in a product that may be there, in
+    def _answers(
+        self, grid: Grid, amplifies: Bools, tally: SiteTally, sites: list[HitBatch]
+    ) -> tuple[Longs, Longs]:
+        """Return whether each cell amplifies, and why not, or which oligos may be masked there,
+        int64[cells] each.
+
+        amplifies: bool[cells], those that have a product; sites: of all oligos.
+        """
+        answer = np.where(amplifies, YES, NO)
+        reason = np.where(amplifies, 0, tally.reasons())
+        masked, unit_letters = self._masked_sites(grid, ~amplifies)
+        if not len(masked):
+            return answer, reason
+
+        # What products there may be with the known sites of these cells.
+        has_masked = np.zeros(grid.cell_count, np.bool_)
+        has_masked[grid.run_cells(masked)] = True
+        known = known_runs(joined([no_hits(), *sites]))
+        known = known.take(has_masked[grid.run_cells(known)])
+        bits = self._fewest_masked(grid, masked.followed_by(known), unit_letters > LARGE)
+        is_unknown = bits > 0
+        answer[is_unknown] = UNKNOWN
+        reason[is_unknown] = bits[is_unknown]
+        return answer, reason
+
+    def _fewest_masked(self, grid: Grid, runs: SiteRuns, is_large: Bools) -> Longs:
+        """Return the oligos of each cell that are masked in a product that there may be, in
         ROLE_BITS, int64[cells], 0 where there is none.
 
-        is_open: bool[cells], those that have no product; sites: of all oligos.
+        is_large: bool[units], genomes in which one of its oligos at least is known.
         """
-        best = np.zeros(grid.cell_count, np.int64)
-        masked, unit_letters = self._masked_sites(grid, is_open)
-        is_masked = np.zeros(grid.cell_count, np.bool_)
-        is_masked[self._run_cells(grid, masked)] = True
-        if not is_masked.any():
-            return best
-
-        # What products there may be with the other sites of these cells.
-        known = known_runs(joined([no_hits(), *sites]))
-        known = known.take(is_masked[self._run_cells(grid, known)])
-        runs = masked.followed_by(known)
-        bits = ROLE_BITS[self._pairs.role]
-        rank = np.full(grid.cell_count, len(MASKED_ORDER))
-        is_large = unit_letters > LARGE
         all_bits = (self._pairs.sides @ ROLE_BITS)[grid.cell_assays]
-        for products in masked_products(runs, self._joins, bits, self._options.product):
+        role_bits = ROLE_BITS[self._pairs.role]
+        rank = np.full(grid.cell_count, len(MASKED_ORDER))
+        for products in masked_products(runs, self._joins, role_bits, self._options.product):
             unit = grid.window.units(products.record)
             cells = unit * len(self._pairs) + self._pairs.pair[products.oligo]
             is_all = products.masked == all_bits[cells]
             rows = np.flatnonzero((products.masked > 0) & ~(is_all & is_large[unit]))
             np.minimum.at(rank, cells[rows], MASKED_RANK[products.masked[rows]])
-        is_found = rank < len(MASKED_ORDER)
-        best[is_found] = MASKED_ORDER[rank[is_found]]
-        self._all_masked += int((is_found & (best == all_bits)).sum())
-        return best
+        bits = np.append(MASKED_ORDER, 0)[rank]
+        self._all_masked += int((bits == all_bits).sum())
+        return bits
 
     def _masked_sites(self, grid: Grid, is_open: Bools) -> tuple[SiteRuns, Longs]:
         """Return the masked SiteRuns of the cells that are open, and the letters of each unit."""
@@ -268,12 +280,7 @@ class AssaySearch:
         record = np.arange(len(sizes)) if numbers is None else numbers
         np.add.at(unit_letters, grid.window.units(record), sizes)
         runs = replace(runs, record=record[runs.record])
-        return runs.take(is_open[self._run_cells(grid, runs)]), unit_letters
-
-    def _run_cells(self, grid: Grid, runs: SiteRuns) -> Longs:
-        """Return the cells that SiteRuns are in, int64[n]."""
-        unit = grid.window.units(runs.record)
-        return unit * len(self._pairs) + self._pairs.pair[runs.oligo]
+        return runs.take(is_open[grid.run_cells(runs)]), unit_letters
 
     def _closest_sites(self, grid: Grid, product_sites: HitBatch) -> HitBatch:
         """Return the closest site of each oligo in each genome in which it is in no product."""

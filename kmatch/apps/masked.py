@@ -1,14 +1,13 @@
-"""A second look at genomes that have no product: would one be there if unknown letters, or letters
-behind the end of a record, were what the oligos ask for?
+"""Products that unknown letters, or the end of a record, may hide: a second look at genomes that
+have none.
 
     |========>----NNNNNNNN(==NN=)NNN----<==        the end of the record hides half of a primer
-     known        unknown
+     known        masked                masked
 
-The letters around the gaps of records, stretches of unknown letters and what lies behind their
-ends, are searched anew (`pieces_around`), with unknown letters that match what they may stand for.
-Sites that are found there and hold such a letter are masked. Sites side by side come as one
-SiteRun, as a gap has a site of every oligo at each of its letters. Then it is asked which runs,
-masked ones and those of known sites, have room for a product (`masked_products`).
+The letters around gaps (`kmatch.apps.gaps`) are searched anew, with unknown letters that match what
+they may stand for. A site there that holds such a letter is masked. Sites side by side come as one
+SiteRun, as a gap has a site of every oligo at each of its letters. Then it is asked which runs of
+masked sites and of known ones have room for a product (`masked_products`).
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,18 +17,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.apps.joins import MINUS, NO_PAIR, PLUS, Joins, Ranges
-from kmatch.arrays import (
-    Bools,
-    Bytes,
-    Longs,
-    Rows,
-    bounds_of,
-    offsets_in_rows,
-    order_of,
-    ranked,
-    run_starts,
+from kmatch.apps.gaps import (
+    Gaps,
+    Pieces,
+    Records,
+    cut_out,
+    gaps_in,
+    pieces_around,
+    records_together,
+    unions,
 )
+from kmatch.apps.joins import MINUS, NO_PAIR, PLUS, Joins, Ranges
+from kmatch.arrays import Bools, Bytes, Longs, Rows, bounds_of, order_of, ranked, run_starts
 from kmatch.engine.types import LETTERS
 from kmatch.genome import Genome, Genomes
 from kmatch.results.batches import ENDLESS, HitBatch, joined, no_hits, sizes_of
@@ -38,158 +37,9 @@ from kmatch.search.panel import pattern_distances
 from kmatch.search.query import Query, Run
 from kmatch.sequences.alphabet import encode_text, may_be
 from kmatch.sequences.circles import Circular
-from kmatch.sequences.records import RecordNames, Stretch, whole_stretches
+from kmatch.sequences.records import RecordNames, Stretch
 
-TOGETHER = 1 << 22  # letters of records whose gaps are looked for together, or of a longer one
-BLOCK = 1 << 18  # letters that are looked at together
 JOINED = 1 << 20  # pairs of runs that are looked at together, and any others of the last one
-ANY = np.uint8(ord("N"))
-KNOWN = b"ACGTUacgtu"
-
-
-@dataclass(frozen=True)
-class Records(Rows):
-    """n records of genomes whose letters lie side by side.
-
-    number: int64[n], as hits have it; begin: int64[n], where its letters begin; size: int64[n], how
-    many there are; circle_size: int64[n], the same of a circular record, ENDLESS of a linear one.
-    """
-
-    number: Longs
-    begin: Longs
-    size: Longs
-    circle_size: Longs
-
-    @property
-    def is_circular(self) -> Bools:
-        """Whether each record is circular, bool[n]."""
-        return self.circle_size < ENDLESS
-
-
-@dataclass(frozen=True)
-class Gaps(Rows):
-    """n stretches without a known letter.
-
-    record: int64[n], the row of its record in Records; start, end: int64[n], 0-based and half-open;
-    at an end of a linear record it goes on behind the end.
-    """
-
-    record: Longs
-    start: Longs
-    end: Longs
-
-
-def gaps_in(letters: Bytes, records: Records, overhang: int) -> Gaps:
-    """Return the Gaps of records, sorted.
-
-    letters: uint8, ASCII; overhang: letters that an oligo has behind an end at the most.
-
-        record          N N A C G N N T
-        gaps        ├───────┤   ├───┤ ├───┤       −2 … 2, 5 … 7, 8 … 10, with an overhang of 2
-    """
-    unknown = unknown_letters(letters)
-    ends = records.begin + records.size
-    of_letter = np.searchsorted(ends, unknown, side="right")
-    position = unknown - records.begin[of_letter]
-
-    # The runs of unknown letters, and what is behind the ends of linear records.
-    run_rows = run_starts(of_letter, position - np.arange(len(position)))
-    run_counts = np.diff(run_rows, append=len(position))
-    linear = np.flatnonzero(~records.is_circular)
-    size = records.size[linear]
-    record = np.concatenate([of_letter[run_rows], linear, linear])
-    start = np.concatenate([position[run_rows], np.full(len(linear), -overhang), size])
-    end = np.concatenate([position[run_rows] + run_counts, np.zeros_like(size), size + overhang])
-    return united(Gaps(record, start, end))
-
-
-def unknown_letters(letters: Bytes) -> Longs:
-    """Return the positions of letters that are no A, C, G or T, int64[n], fast where all are."""
-    found = [np.zeros(0, np.int64)]
-    for begin in range(0, len(letters), BLOCK):
-        block = letters[begin : begin + BLOCK]
-        if block.tobytes().translate(None, delete=KNOWN):
-            found.append(begin + np.flatnonzero(encode_text(block) == 0))
-    return np.concatenate(found)
-
-
-def united(gaps: Gaps) -> Gaps:
-    """Return intervals as Gaps that neither overlap nor touch, sorted."""
-    gaps = gaps.take(order_of(gaps.record, gaps.start))
-    first_rows, end = unions(gaps.record, gaps.start, gaps.end)
-    return Gaps(gaps.record[first_rows], gaps.start[first_rows], end)
-
-
-def unions(group: Longs, start: Longs, end: Longs) -> tuple[Longs, Longs]:
-    """Return of the unions of intervals that overlap or touch the first rows, and the ends.
-
-    group, start, end: int64[n], sorted by group, then by start; those of two groups stay apart.
-
-        intervals    ├──┤  ├────┤    ├─┤          1 … 4, 7 … 12, 12 … 14, 17 … 19
-                                ├─┤
-        unions       ├──┤  ├──────┤  ├─┤          rows 0, 1 and 3; ends 4, 14 and 19
-    """
-    # On one line, on which intervals of two groups do not touch.
-    low = int(start.min(initial=0))
-    spacing = int(end.max(initial=0)) - low + 2
-    line_start = group * spacing + start - low
-    line_end = np.maximum.accumulate(group * spacing + end - low)
-    begins = np.ones(len(start), np.bool_)
-    begins[1:] = line_start[1:] > line_end[:-1]
-    first_rows = np.flatnonzero(begins)
-    last_rows = np.append(first_rows[1:], len(start)) - 1
-    last_rows = last_rows[: len(first_rows)]
-    return first_rows, line_end[last_rows] - group[first_rows] * spacing + low
-
-
-def pieces_around(gaps: Gaps, records: Records, reach: int, overhang: int) -> Gaps:
-    """Return the pieces of records in which lies every site that holds a letter of a gap, and one
-    that is in no gap.
-
-        gap               ├───────────────────┤
-        pieces       ├─────────┤         ├─────────┤       of `reach` letters on either side
-
-    reach: letters of the longest site; overhang: as `gaps_in` takes it. Those of a circle may begin
-    before 0 or end behind its letters.
-    """
-    centre = np.concatenate([gaps.start, gaps.end])
-    record = np.concatenate([gaps.record, gaps.record])
-    start = centre - reach
-    end = centre + reach
-    is_linear = ~records.is_circular[record]
-    start = np.where(is_linear, np.maximum(start, -overhang), start)
-    end = np.where(is_linear, np.minimum(end, records.size[record] + overhang), end)
-    return united(Gaps(record, start, end))
-
-
-class Pieces(NamedTuple):
-    """Pieces of records, n of them side by side, which show every masked site that is in no gap.
-
-    letters: uint8, ASCII, N where a piece goes on behind a record; bounds: int64[n+1], where each
-    piece begins among them; start: int64[n], where it begins in its record; records: Records, of
-    each piece.
-    """
-
-    letters: Bytes
-    bounds: Longs
-    start: Longs
-    records: Records
-
-
-def cut_out(letters: Bytes, records: Records, around: Gaps) -> Pieces:
-    """Return the Pieces of Records at some intervals."""
-    bounds = bounds_of(around.end - around.start)
-    of_piece = records.take(around.record)
-
-    # Where each letter is in its record, on a circle in its first turn.
-    piece = np.repeat(np.arange(len(around)), np.diff(bounds))
-    position = around.start[piece] + offsets_in_rows(bounds)
-    position %= of_piece.circle_size[piece]
-    is_inside = position < of_piece.size[piece]
-    place = of_piece.begin[piece] + position
-    shown = np.full(len(place), ANY)
-    shown[is_inside] = letters[place[is_inside]]
-    return Pieces(shown, bounds, around.start, of_piece)
 
 
 @dataclass(frozen=True)
@@ -242,6 +92,28 @@ def known_runs(sites: HitBatch) -> SiteRuns:
     )
 
 
+def hold_unknown(pieces: Pieces, hits: HitBatch) -> Bools:
+    """Return which hits in pieces hold an unknown letter, bool[n]."""
+    unknown_before = bounds_of(encode_text(pieces.letters) == 0)
+    piece_begin = pieces.bounds[hits.record]
+    at_start = unknown_before[piece_begin + hits.start]
+    at_end = unknown_before[piece_begin + hits.end]
+    return at_end > at_start
+
+
+def no_runs() -> SiteRuns:
+    """Return SiteRuns without rows."""
+    return known_runs(no_hits())
+
+
+def all_of(parts: list[SiteRuns]) -> SiteRuns:
+    """Return all SiteRuns, one behind the other."""
+    found = no_runs()
+    for part in parts:
+        found = found.followed_by(part)
+    return found
+
+
 class MaskedSites:
     """Finds the masked sites of a Query for the sites of primers and probes."""
 
@@ -265,7 +137,7 @@ class MaskedSites:
         """
         sizes = [np.zeros(0, np.int64)]
         found = [no_runs()]
-        for letters, records in _records(stretches, circular):
+        for letters, records in records_together(stretches, circular):
             sizes.append(records.size)
             gaps = gaps_in(letters, records, self._overhang)
             around = pieces_around(gaps, records, self._reach, self._overhang)
@@ -295,30 +167,28 @@ class MaskedSites:
         return runs.take(np.flatnonzero(is_within & (runs.first <= runs.last)))
 
     def _in_pieces(self, pieces: Pieces, oligos: Longs) -> SiteRuns:
-        """Return the runs of sites in pieces that hold an unknown letter."""
+        """Return the sites in pieces that hold an unknown letter, as runs of one."""
         if not len(pieces.start):
             return no_runs()
         hits = self._hits(pieces, oligos)
+        hits = hits.picked(np.flatnonzero(hold_unknown(pieces, hits)))
         oligo = oligos[hits.pattern]
         record = pieces.records.take(hits.record)
         start = pieces.start[hits.record] + hits.start
         size = hits.end - hits.start
 
-        # How many letters of each site are unknown, and how many lie behind an end.
-        unknown_before = bounds_of(encode_text(pieces.letters) == 0)
-        piece_begin = pieces.bounds[hits.record]
-        unknown = unknown_before[piece_begin + hits.end] - unknown_before[piece_begin + hits.start]
+        # At most half of an oligo lies behind an end; no site is longer than a circle.
         behind = np.maximum(-start, 0) + np.maximum(start + size - record.size, 0)
+        is_fit_at_end = behind <= self._lengths[oligo] // 2
+        is_fit = np.where(record.is_circular, size <= record.size, is_fit_at_end)
 
-        # On a circle no site lies behind an end, and none is longer than the circle.
-        is_circular = record.is_circular
-        is_inside = np.where(is_circular, size <= record.size, behind <= self._lengths[oligo] // 2)
-        start = np.where(is_circular, start % record.circle_size, start)
-        is_masked = unknown > 0
+        # On a circle sites begin in its first turn.
+        start = np.where(record.is_circular, start % record.circle_size, start)
+        is_masked = np.ones(len(hits), np.bool_)
         sites = SiteRuns(
             record.number, oligo, hits.minus, start, start, size, record.circle_size, is_masked
         )
-        return sites.take(np.flatnonzero(is_masked & is_inside))
+        return sites.take(np.flatnonzero(is_fit))
 
     def _hits(self, pieces: Pieces, oligos: Longs) -> HitBatch:
         """Return the sites of oligos in pieces, whose unknown letters match what they may be."""
@@ -331,53 +201,28 @@ class MaskedSites:
         return joined([no_hits(), *search.hits_in(genome, "ends", False, united=True)])
 
 
-def _records(
-    stretches: Iterable[Stretch], circular: Circular | None
-) -> Iterator[tuple[Bytes, Records]]:
-    """Yield the letters of Stretches, many together, and their Records, numbered from 0."""
-    first = 0
-    waiting: list[Stretch] = []
-    letter_count = 0
-    for stretch in whole_stretches(stretches):
-        waiting.append(stretch)
-        letter_count += len(stretch.letters)
-        if letter_count >= TOGETHER:
-            letters, records = _records_of(waiting, circular, first)
-            yield letters, records
-            first += len(records)
-            waiting = []
-            letter_count = 0
-    if waiting:
-        yield _records_of(waiting, circular, first)
+def shortened(runs: SiteRuns, most: int) -> SiteRuns:
+    """Return runs in which products reach out of those that are long at either end.
+
+        a run        first ├──────────────────────────────┤ last
+        shortened          ├── most ──┤        ├── most ──┤
+
+    most: letters of a product at the most.
+    """
+    is_long = runs.last - runs.first > 2 * most
+    ends = runs.take(is_long)
+    begins = replace(ends, last=ends.first + most)
+    ends = replace(ends, first=ends.last - most)
+    return all_of([runs.take(~is_long), begins, ends])
 
 
-def _records_of(
-    stretches: list[Stretch], circular: Circular | None, first: int
-) -> tuple[Bytes, Records]:
-    """Return the letters of Stretches, and their Records, numbered from the first one on."""
-    parts = [np.asarray(stretch.letters) for stretch in stretches]
-    letters = parts[0] if len(parts) == 1 else np.concatenate(parts)
-    size = np.concatenate([stretch.lengths for stretch in stretches])
-    is_circular = np.zeros(len(size), np.bool_)
-    if circular is not None:
-        flags = [circular.has(name) for stretch in stretches for name in stretch.names]
-        is_circular = np.array(flags, np.bool_)
-    number = first + np.arange(len(size))
-    circle_size = np.where(is_circular, size, ENDLESS)
-    return letters, Records(number, bounds_of(size)[:-1], size, circle_size)
-
-
-def no_runs() -> SiteRuns:
-    """Return SiteRuns without rows."""
-    return known_runs(no_hits())
-
-
-def all_of(parts: list[SiteRuns]) -> SiteRuns:
-    """Return all SiteRuns, one behind the other."""
-    found = no_runs()
-    for part in parts:
-        found = found.followed_by(part)
-    return found
+def with_second_turn(runs: SiteRuns) -> SiteRuns:
+    """Return runs, those of circular records again a turn later."""
+    later = runs.take(runs.circle_size < ENDLESS)
+    turned = replace(
+        later, first=later.first + later.circle_size, last=later.last + later.circle_size
+    )
+    return runs.followed_by(turned)
 
 
 @dataclass(frozen=True)
@@ -421,6 +266,53 @@ class RunLine:
         return key * spacing + np.clip(position, self._low, self._high) - self._low
 
 
+class RunPairs(NamedTuple):
+    """n pairs of runs, of sites of a primer on `+` and of its partner on `-`.
+
+        plus, first to last     [===)          [===)
+        minus                           (===]          (===]
+        product, shortest                      |-------|
+        longest                 |--------------------------|
+
+    Products of every length between these are there too.
+    """
+
+    plus: SiteRuns
+    minus: SiteRuns
+
+    def take(self, rows: Longs) -> "RunPairs":
+        """Return some of the pairs."""
+        return RunPairs(self.plus.take(rows), self.minus.take(rows))
+
+    @property
+    def first_end(self) -> Longs:
+        """The first end of a product, int64[n]."""
+        return self.minus.first + self.minus.size
+
+    @property
+    def last_end(self) -> Longs:
+        """The last end of a product, int64[n]."""
+        return self.minus.last + self.minus.size
+
+    def most(self, product: tuple[int, int]) -> Longs:
+        """Return the letters of a product at most, int64[n]; none goes round a circle twice."""
+        return np.minimum(self.plus.circle_size, product[1])
+
+    def have_room(self, product: tuple[int, int]) -> Bools:
+        """Return which pairs have two sites that face each other at a length that is wanted."""
+        # Either site is inside the product.
+        longer_site = np.maximum(self.plus.size, self.minus.size)
+        least = np.maximum(longer_site, product[0])
+        most = self.most(product)
+        is_long_enough = self.last_end - self.plus.first >= least
+        is_short_enough = self.first_end - self.plus.last <= most
+        return is_long_enough & is_short_enough & (least <= most)
+
+    def products(self, rows: Longs, masked: Longs) -> MaskedProducts:
+        """Return the MaskedProducts of some pairs; masked: int64[n], see there."""
+        return MaskedProducts(self.plus.record[rows], self.plus.oligo[rows], masked)
+
+
 def masked_products(
     runs: SiteRuns, joins: Joins, bits: Longs, product: tuple[int, int]
 ) -> Iterator[MaskedProducts]:
@@ -430,57 +322,35 @@ def masked_products(
     """
     numbers, record = ranked(runs.record)
     runs = shortened(replace(runs, record=record), product[1])
-    is_primer = ~joins.is_probe[runs.oligo]
-    plus = runs.take(is_primer & (runs.minus == PLUS))
-    minus = with_second_turn(runs.take(is_primer & (runs.minus == MINUS)))
-    probes = with_second_turn(runs.take(~is_primer))
-    minus_line = RunLine(minus, joins.group)
+    probes = with_second_turn(runs.take(joins.is_probe[runs.oligo]))
     probe_line = RunLine(probes, np.maximum(joins.probe_pair, 0))
+    for pairs in pairs_with_room(runs, joins, product):
+        masked = bits[pairs.plus.oligo] * pairs.plus.is_masked
+        masked += bits[pairs.minus.oligo] * pairs.minus.is_masked
+        needs_probe = joins.probe_pair[pairs.plus.oligo] != NO_PAIR
 
+        # Those that need no probe, and those that have room for one.
+        whole_rows = np.flatnonzero(~needs_probe)
+        without_probe = pairs.products(whole_rows, masked[whole_rows])
+        rows, held = held_probes(pairs, probe_line, joins, product)
+        with_probe = pairs.products(rows, masked[rows] + bits[held.oligo] * held.is_masked)
+        found = without_probe.followed_by(with_probe)
+        yield replace(found, record=numbers[found.record])
+
+
+def pairs_with_room(runs: SiteRuns, joins: Joins, product: tuple[int, int]) -> Iterator[RunPairs]:
+    """Yield the RunPairs that have room for a product, in parts."""
+    runs = runs.take(~joins.is_probe[runs.oligo])
+    plus = runs.take(runs.minus == PLUS)
+    minus = with_second_turn(runs.take(runs.minus == MINUS))
+    minus_line = RunLine(minus, joins.group)
     partner = joins.partner[plus.oligo]
     ranges = minus_line.reaching(plus.record, partner, plus.first, plus.last + product[1])
     for part in parts_of(ranges.counts):
         number, place = ranges.take(part).pairs()
-        plus_part = plus.take(part).take(number)
-        minus_part = minus_line.runs.take(place)
-        rows = np.flatnonzero(have_room(plus_part, minus_part, product))
-        plus_part = plus_part.take(rows)
-        minus_part = minus_part.take(rows)
-        masked = bits[plus_part.oligo] * plus_part.is_masked
-        masked += bits[minus_part.oligo] * minus_part.is_masked
-
-        # Those that need no probe, and those that have room for one.
-        needs_probe = joins.probe_pair[plus_part.oligo] != NO_PAIR
-        row, probe = held_probes(plus_part, minus_part, probe_line, joins, product)
-        masked_probe = bits[probe.oligo] * probe.is_masked
-        whole = np.flatnonzero(~needs_probe)
-        rows = np.concatenate([whole, row])
-        masked = np.concatenate([masked[whole], masked[row] + masked_probe])
-        yield MaskedProducts(numbers[plus_part.record[rows]], plus_part.oligo[rows], masked)
-
-
-def shortened(runs: SiteRuns, most: int) -> SiteRuns:
-    """Return runs in which products reach out of those that are long at either end.
-
-        a run        first ├──────────────────────────────┤ last
-        shortened          ├── most ──┤        ├── most ──┤
-
-    most: letters of a product at the most.
-    """
-    is_long = runs.last - runs.first > 2 * most
-    ends = runs.take(is_long)
-    begins = replace(ends, last=ends.first + most)
-    ends = replace(ends, first=ends.last - most)
-    return all_of([runs.take(~is_long), begins, ends])
-
-
-def with_second_turn(runs: SiteRuns) -> SiteRuns:
-    """Return runs, those of circular records again a turn later."""
-    later = runs.take(runs.circle_size < ENDLESS)
-    turned = replace(
-        later, first=later.first + later.circle_size, last=later.last + later.circle_size
-    )
-    return runs.followed_by(turned)
+        plus_part = plus.take(part)
+        pairs = RunPairs(plus_part.take(number), minus_line.runs.take(place))
+        yield pairs.take(np.flatnonzero(pairs.have_room(product)))
 
 
 def parts_of(counts: Longs) -> Iterator[slice]:
@@ -490,38 +360,10 @@ def parts_of(counts: Longs) -> Iterator[slice]:
         yield slice(first, last)
 
 
-def have_room(plus: SiteRuns, minus: SiteRuns, product: tuple[int, int]) -> Bools:
-    """Return which pairs of runs have two sites that face each other at a length that is wanted.
-
-        plus, first to last     [===)          [===)
-        minus                           (===]          (===]
-        product, shortest                      |-------|
-        longest                 |--------------------------|
-
-    Every length between these is there too.
-    """
-    minus_end = minus.first + minus.size
-    last_end = minus.last + minus.size
-    least, most = lengths_between(plus, minus, product)
-    is_long_enough = last_end - plus.first >= least
-    is_short_enough = minus_end - plus.last <= most
-    return is_long_enough & is_short_enough & (least <= most)
-
-
-def lengths_between(
-    plus: SiteRuns, minus: SiteRuns, product: tuple[int, int]
-) -> tuple[Longs, Longs]:
-    """Return the letters of products at least, as they hold both sites, and at most, int64[n]
-    each; none goes round a circle more than once."""
-    least = np.maximum(np.maximum(plus.size, minus.size), product[0])
-    most = np.minimum(plus.circle_size, product[1])
-    return least, most
-
-
 def held_probes(
-    plus: SiteRuns, minus: SiteRuns, line: RunLine, joins: Joins, product: tuple[int, int]
+    pairs: RunPairs, line: RunLine, joins: Joins, product: tuple[int, int]
 ) -> tuple[Longs, SiteRuns]:
-    """Return the pairs of runs that have room for a probe, by row, and the runs of these probes.
+    """Return the pairs that have room for a probe, by row, and the runs of these probes.
 
     A pair comes once for each run. line: of all probes. The shortest product that holds a site of
     the probe has that site as far to the right as the first primer can be:
@@ -530,20 +372,19 @@ def held_probes(
         probe           [=====)
         minus             (===]
     """
-    pair = joins.probe_pair[plus.oligo]
+    pair = joins.probe_pair[pairs.plus.oligo]
     needed = np.flatnonzero(pair != NO_PAIR)
-    last_end = minus.last + minus.size
-    ranges = line.reaching(plus.record[needed], pair[needed], plus.first[needed], last_end[needed])
+    asked = pairs.take(needed)
+    ranges = line.reaching(asked.plus.record, pair[needed], asked.plus.first, asked.last_end)
     number, place = ranges.pairs()
-    row = needed[number]
+    around = asked.take(number)
     probe = line.runs.take(place)
 
     # Where the probe may begin, and the shortest product with it there.
-    low = np.maximum(probe.first, plus.first[row])
-    high = np.minimum(probe.last, last_end[row] - probe.size)
-    start = np.clip(plus.last[row], low, np.maximum(low, high))
-    first_end = (minus.first + minus.size)[row]
-    shortest = np.maximum(first_end, start + probe.size) - np.minimum(plus.last[row], start)
-    _, most = lengths_between(plus.take(row), minus.take(row), product)
-    rows = np.flatnonzero((low <= high) & (shortest <= most))
-    return row[rows], probe.take(rows)
+    low = np.maximum(probe.first, around.plus.first)
+    high = np.minimum(probe.last, around.last_end - probe.size)
+    start = np.clip(around.plus.last, low, np.maximum(low, high))
+    end = np.maximum(around.first_end, start + probe.size)
+    shortest = end - np.minimum(around.plus.last, start)
+    rows = np.flatnonzero((low <= high) & (shortest <= around.most(product)))
+    return needed[number[rows]], probe.take(rows)

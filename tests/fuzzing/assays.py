@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.commands import fasta, here
 
 from fuzzing.searches import Wrong, compare
-from kmatch.apps import assay, joins, masked
+from kmatch.apps import assay, gaps, joins, masked
 from kmatch.search import best
 
 PATCHES = (
@@ -20,7 +20,7 @@ PATCHES = (
     *((best, "SPARED", many) for many in (0, 1 << 30)),
     (assay, "WINDOW", 1),
     *((assay, "LARGE", letters) for letters in (0, 60)),
-    (masked, "TOGETHER", 1),
+    (gaps, "TOGETHER", 1),
     (masked, "JOINED", 1),
     (joins, "PRODUCTS", 1),
 )
