@@ -154,7 +154,7 @@ class AssaySearch:
     def __iter__(self) -> Iterator[AssayBatch]:
         for window in windows(self._units()):
             yield self._batch(Grid(window, self._pairs))
-        self._genomes.check_circular()
+        self._genomes.check_names()
         if self._all_masked:
             warn(
                 f"nothing but masked letters decide for {counted(self._all_masked, 'row')}, which "
