@@ -24,18 +24,23 @@ _DEVICES = ("auto", "cpu", "cuda")  # that shells complete, of which some part w
 
 
 class Count(click.types.IntParamType):
-    """An integer that counts letters, differences or threads, from `least` on."""
+    """An integer that counts letters, differences or threads, from `least` on, to `most` if that is
+    given."""
 
     name = "whole number"
     metavar = "N"
 
-    def __init__(self, least: int = 0) -> None:
+    def __init__(self, least: int = 0, most: int | None = None) -> None:
         self.least = least
+        self.most = most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if isinstance(value, str) and _DIGITS.fullmatch(value):
             value = int(value)
-        return checked_count("it", value, self.least)
+        count = checked_count("it", value, self.least)
+        if self.most is not None and count > self.most:
+            self.fail(f"it is {count}; it must be {self.most:,} or less", param, ctx)
+        return count
 
 
 class Distance(Count):

@@ -79,6 +79,7 @@ def pcr(given: Given) -> None:
     if given.sequence and search.form not in ("tsv", "csv"):
         raise click.UsageError("--sequence adds a column to TSV; give --format tsv too")
     from kmatch.apps.pcr import PcrOptions, PcrSearch
+    from kmatch.results.limit import ProductCounts
     from kmatch.results.table import Products
     from kmatch.sequences.oligos import load_pairs
 
@@ -88,11 +89,13 @@ def pcr(given: Given) -> None:
     search.open_genomes(given.sequence, pairs.primers)
     table = Products((), pairs, given.sequence, search.genomes.named)
     search.dress(table)
+    counts = ProductCounts(pairs)
 
     begin = partial(PcrSearch, pairs, search.genomes, given.k, how, regions=search.regions)
     with search.batches(begin) as (found, handles):
-        search.writer(handles[0], table).write_all(found)
-    search.conclude(f"{counted(search.rows, 'product')} of {counted(len(pairs), 'pair')}")
+        search.writer(handles[0], table).write_all(heard(found, counts.add))
+    said = f"{counted(search.rows, 'product')} of {counted(len(pairs), 'pair')}"
+    search.conclude(said, pairs=counts.facts)
 
 
 @command(
@@ -256,7 +259,8 @@ def guides(given: Given) -> None:
         table.take([search.begun.guides()])
         search.writer(handles[0], table).write_all(table.batches)
     said = f"{counted(len(table), 'guide')} with {counted(search.rows, 'site')}"
-    search.conclude(said, search.begun.counts)
+    # Guides lie in TARGET, the lengths of whose records nobody has noted.
+    search.conclude(said, search.begun.counts, lengths={})
 
 
 @command(

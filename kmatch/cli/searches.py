@@ -163,6 +163,7 @@ class Search:
 
             facts = {"device": device, "seconds": round(seconds, 3), "records": progress.records}
             facts |= {"letters": progress.letters, "hits": self.rows}
+            facts["lengths"] = progress.lengths
             facts["command_line"] = self.given.command_line
             facts["inputs"] = [path for _, path in self.given.inputs]
             write_report(self.given.json, self.given.command, counts, **facts | more)

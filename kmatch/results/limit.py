@@ -11,11 +11,12 @@ from kmatch import __version__
 from kmatch.arguments import checked_count
 from kmatch.arrays import Ints, Longs, bounds_of
 from kmatch.errors import warn
-from kmatch.results.batches import HitBatch, joined, no_hits
+from kmatch.results.batches import HitBatch, ProductBatch, joined, no_hits
 from kmatch.results.columns import write_line
 from kmatch.results.lines import number_word
 from kmatch.results.multiqc import facts_for_multiqc
 from kmatch.results.output import open_output
+from kmatch.sequences.oligos import PrimerPairs
 from kmatch.sequences.patterns import PatternSet
 
 if TYPE_CHECKING:
@@ -68,6 +69,27 @@ class Counts:
             columns.append([f"specificity_{score}", *words])
         for row in zip(*columns, strict=True):
             write_line(handle, row)
+
+
+class ProductCounts:
+    """Counts the products of pairs; `products` is int64[pairs]."""
+
+    def __init__(self, pairs: PrimerPairs) -> None:
+        self.pairs = pairs
+        self.products = np.zeros(len(pairs), np.int64)
+
+    def add(self, batch: ProductBatch) -> None:
+        """Count the products of a ProductBatch whose primers are partners."""
+        pair = self.pairs.pair
+        pairs = pair[batch.forward.pattern]
+        is_own = pairs == pair[batch.reverse.pattern]
+        self.products += np.bincount(pairs[is_own], minlength=len(self.products))
+
+    @property
+    def facts(self) -> list[dict[str, Any]]:
+        """Of each pair its name and its products."""
+        rows = zip(self.pairs.names, self.products.tolist(), strict=True)
+        return [{"pair": name, "products": count} for name, count in rows]
 
 
 def write_report(path: str, command: str, counts: Counts | None = None, **facts: Any) -> None:
