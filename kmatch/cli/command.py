@@ -110,6 +110,7 @@ class Given(SimpleNamespace):
     annotate: Sequence[str] = ()
     columns: str | None = None
     form: str | None = None
+    html: str | None = None
     scheduler: str | None = None
     score: Sequence[str] = ()
     vcf: str | None = None

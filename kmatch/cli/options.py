@@ -259,7 +259,7 @@ def algorithm(*commands: str) -> Option:
     return Option("--algorithm", known, None, text, metavar="NAME", group=RUNNING)
 
 
-FILE, FORM, FORM_OF_HITS, COLUMNS, ANNOTATE, JSON, *COUNTS = grouped(
+FILE, FORM, FORM_OF_HITS, COLUMNS, ANNOTATE, JSON, HTML, *COUNTS = grouped(
     OUTPUT,
     Option(
         "-o --output",
@@ -291,6 +291,13 @@ FILE, FORM, FORM_OF_HITS, COLUMNS, ANNOTATE, JSON, *COUNTS = grouped(
         reads=True,
     ),
     Option("--json", "FILE", "none", "Also write what was searched and found as JSON."),
+    Option(
+        "--html",
+        "FILE",
+        "none",
+        "Also write a page for browsers: counts, pictures and the closest 10,000 rows (needs "
+        "Jinja2 and Matplotlib).",
+    ),
     Option("--limit", ONE, "all", "Write only the N closest hits of a pattern."),
     Option("--summary", "FILE", "none", "Also write how many hits each pattern has by distance."),
     Option("--summary-only", bool, None, "Write that table, to -o if given, in place of the hits."),

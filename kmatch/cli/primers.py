@@ -62,6 +62,7 @@ SALTS = tuple(
     options.regions("products"),
     options.algorithm("hamming", "edit"),
     options.CIRCULAR,
+    options.HTML,
     *options.TABLE,
     examples=(
         "kmatch pcr genome.fa.gz -p ACCAGGAACTAATCAGACAAG CAAAGACCAATCCTACCATGAG -k 2",
@@ -93,9 +94,10 @@ def pcr(given: Given) -> None:
 
     begin = partial(PcrSearch, pairs, search.genomes, given.k, how, regions=search.regions)
     with search.batches(begin) as (found, handles):
-        search.writer(handles[0], table).write_all(heard(found, counts.add))
+        products = search.shown(heard(found, counts.add))
+        search.writer(handles[0], table).write_all(products)
     said = f"{counted(search.rows, 'product')} of {counted(len(pairs), 'pair')}"
-    search.conclude(said, pairs=counts.facts)
+    search.conclude(said, tables=[table], pairs=counts.facts)
 
 
 @command(
@@ -222,6 +224,7 @@ def primer(given: Given) -> None:
         group=OUTPUT,
     ),
     options.CIRCULAR,
+    options.HTML,
     *options.TABLE,
     examples=(
         "kmatch guides virus.fa genome.fa.gz -k 3 --best 10",
@@ -245,22 +248,23 @@ def guides(given: Given) -> None:
     table = Guides((), given.k, given.score)
     search.dress(table)
     form = options.format_by_name(given.hits, option="--hits") or "bed"
-    search.aligned = bool(given.hits) and form != "bed"
+    search.aligned = (bool(given.hits) and form != "bed") or bool(given.html)
     search.open_genomes(bool(given.vcf))
     target = Genome(given.target, keep=False)
     how = given.made(GuideOptions)
     where = load_regions(given.regions)
     begin = partial(GuideSearch, target, search.genomes, how, regions=where)
     with search.batches(begin, given.hits) as (found, handles):
+        sites = search.shown(found)
         if given.hits:
-            search.writer(handles[1], search.begun.sites, form).write_all(found)
+            search.writer(handles[1], search.begun.sites, form).write_all(sites)
         else:
-            deque(found, maxlen=0)
+            deque(sites, maxlen=0)
         table.take([search.begun.guides()])
         search.writer(handles[0], table).write_all(table.batches)
     said = f"{counted(len(table), 'guide')} with {counted(search.rows, 'site')}"
     # Guides lie in TARGET, the lengths of whose records nobody has noted.
-    search.conclude(said, search.begun.counts, lengths={})
+    search.conclude(said, search.begun.counts, [table, search.begun.sites], lengths={})
 
 
 @command(
@@ -294,6 +298,7 @@ def guides(given: Given) -> None:
         options.COLUMNS,
         *SALTS,
         options.JSON,
+        options.HTML,
     ),
     options.CIRCULAR,
     *options.RUN,
@@ -333,7 +338,8 @@ def assay(given: Given) -> None:
     how = given.made(AssayOptions)._replace(salts=given.made(Salts))
     begin = partial(AssaySearch, pairs, search.genomes, given.k, how)
     with search.batches(begin, given.matrix, given.positions) as (found, handles):
-        search.writer(handles[0], table).write_all(heard(found, table.count))
+        rows = search.shown(heard(found, table.count))
+        search.writer(handles[0], table).write_all(rows)
         if given.matrix:
             table.to_matrix(handles[1])
         if given.positions:
@@ -341,7 +347,8 @@ def assay(given: Given) -> None:
     table.check_targets()
     facts = table.facts
     amplified = sum(row["amplified"] for row in facts)
-    search.conclude(f"{amplified:,} of {counted(search.rows, 'row')} amplify", assays=facts)
+    said = f"{amplified:,} of {counted(search.rows, 'row')} amplify"
+    search.conclude(said, tables=[table], assays=facts)
     if targets is not None:
         for row in facts:
             name, _, *answers = row.items()

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Bools, Floats, Longs, bounds_of, order_of
+from kmatch.arrays import Bools, Floats, Longs, bounds_of
 from kmatch.pictures import MANY, WIDTH, Size, label, new_figure, page_size, position_axis, short
 from kmatch.pictures.cells import MOST, Cells, draw_cells, most_of
 from kmatch.pictures.scales import count_scale
-from kmatch.pictures.tables import Places, Table
+from kmatch.pictures.tables import Places, Table, rank_of_guides
 from kmatch.results.scores import SCORES
 
 RECORDS = 12  # of the target that are drawn
@@ -45,15 +45,6 @@ def draw_guides(table: Table, records: int | None = None) -> Any:
     panels["sites"] = sites.sum(1).astype(np.float64)
     panels["GC, %"] = 100 * table.get("gc")
     return _draw_panels(table, panels, records, _best_guides(table, distances, sites))
-
-
-def rank_of_guides(specificity: Floats, sites: Longs, gc: Floats) -> Longs:
-    """Return the order of guides from the best to the worst, int64[n], as `guides --best` has it.
-
-    specificity, gc: float64[n]; sites: int64[n, k + 1], by distance.
-    """
-    by_specificity = -np.nan_to_num(specificity, nan=-1.0)
-    return order_of(by_specificity, *sites.T, np.abs(np.nan_to_num(gc) - 0.5))
 
 
 def _best_guides(table: Table, distances: list[str], sites: Longs) -> Cells:

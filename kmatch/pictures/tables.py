@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kmatch.arguments import MOST, checked_count
-from kmatch.arrays import Bools, Longs, ranked
+from kmatch.arrays import Bools, Floats, Longs, order_of, ranked
 from kmatch.errors import InputError, counted, shown
 from kmatch.pictures import STYLE, Size, load_figure, nothing
 from kmatch.results.lines import heading_of
@@ -284,24 +284,41 @@ class Table:
         return title
 
 
-def table_of(found: Any) -> Table:
-    """Return the Table of what Python has found."""
+def rank_of_guides(specificity: Floats, sites: Longs, gc: Floats) -> Longs:
+    """Return the order of guides from the best to the worst, int64[n], as `guides --best` has it.
+
+    specificity, gc: float64[n]; sites: int64[n, k + 1], by distance.
+    """
+    by_specificity = -np.nan_to_num(specificity, nan=-1.0)
+    return order_of(by_specificity, *sites.T, np.abs(np.nan_to_num(gc) - 0.5))
+
+
+def table_of(found: Any, lengths: dict[str, int] | None = None) -> Table:
+    """Return the Table of what Python has found.
+
+    lengths: of records, by name; None where they are to be looked up.
+    """
     kind = _kind_of(found.noun)
     columns = {}
     for heading in filter(kind.shows, map(heading_of, ("strand", *found.tsv))):
         column = found.column(heading)
         columns[heading] = Words.of(column) if heading in _WORDS else column
-    lengths = {}
     if found.noun == "hit":
         columns["pattern"] = Words(found.patterns.names, found.pattern_number)
-        if found.searched is not None and "genome" not in columns and found.searched.can_reread:
-            lengths = _sizes(found.searched.genome(0))
     if found.noun == "product":
         columns["name"] = columns["name"].with_first(found.pairs.names)
+    return Table(kind, columns, _lengths_of(found, columns) if lengths is None else lengths)
+
+
+def _lengths_of(found: Any, columns: Mapping[str, Any]) -> dict[str, int]:
+    """Return the letters of records, by name, as far as they are known."""
+    lengths: dict[str, int] = {}
+    if found.noun == "hit" and found.searched is not None and "genome" not in columns:
+        return _sizes(found.searched.genome(0)) if found.searched.can_reread else lengths
     if found.noun == "primer":
         for batch in found.batches:
             lengths |= dict.fromkeys(batch.names.values(), len(batch.codes))
-    return Table(kind, columns, lengths)
+    return lengths
 
 
 def _sizes(genome: Any) -> dict[str, int]:

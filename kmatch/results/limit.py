@@ -92,13 +92,11 @@ class ProductCounts:
         return [{"pair": name, "products": count} for name, count in rows]
 
 
-def write_report(path: str, command: str, counts: Counts | None = None, **facts: Any) -> None:
-    """Write one object: versions, the facts, hits by pattern and distance, and what MultiQC shows.
+def report_of(counts: Counts | None = None, **facts: Any) -> dict[str, Any]:
+    """Return what is known of a search: versions, the facts, and hits by pattern and distance.
 
-    docs/report.schema.json describes it. command: that found them; counts: of the hits of patterns,
-    where there are any.
+    counts: of the hits of patterns, where there are any.
     """
-    import json
     import platform
     from importlib.metadata import version
 
@@ -110,10 +108,20 @@ def write_report(path: str, command: str, counts: Counts | None = None, **facts:
         "versions": versions,
         **facts,
     }
-    totals = None
     if counts is not None:
-        totals = counts.hits.sum(axis=0).tolist()
         report["patterns"] = _facts_of_patterns(counts)
+    return report
+
+
+def write_report(path: str, command: str, counts: Counts | None = None, **facts: Any) -> None:
+    """Write one object: what is known of a search, as `report_of` has it, and what MultiQC shows.
+
+    docs/report.schema.json describes it. command: that found them.
+    """
+    import json
+
+    report = report_of(counts, **facts)
+    totals = None if counts is None else counts.hits.sum(axis=0).tolist()
     report |= facts_for_multiqc(command, path, totals, facts)
     with open_output(path) as handle:
         handle.write(json.dumps(report, indent=1, ensure_ascii=False).encode("utf-8", "replace"))
