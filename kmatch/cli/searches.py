@@ -187,6 +187,8 @@ class Search:
             facts["command_line"] = self.given.command_line
             facts["inputs"] = [path for _, path in self.given.inputs]
             facts |= more
+            if not facts["lengths"]:
+                del facts["lengths"]
             if self.given.json:
                 write_report(self.given.json, self.given.command, counts, **facts)
             if self.page:

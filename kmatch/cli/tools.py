@@ -142,8 +142,8 @@ def pack(given: Given) -> None:
         "--json report",
         "FILE",
         "none",
-        "Read the lengths of records, and patterns or pairs without a row, from what the search wrote "
-        "with --json.",
+        "Read the lengths of records, and the patterns or pairs without a row, from the report of "
+        "the search.",
         reads=True,
     ),
     options.DEBUG,

@@ -5,6 +5,7 @@ numbers in them.
 """
 
 import io
+import re
 import warnings
 from functools import partial
 from typing import Any, NamedTuple
@@ -20,6 +21,8 @@ LONGEST = 32  # characters of a name
 DOTS = 150  # an inch, in PNG and where vector formats hold pixels
 _ON_SCREEN = 90  # an inch, in notebooks
 _NO_DATE = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+_CLIP = re.compile(rb'<clipPath id="(p[0-9a-f]{10})"')
+_CLIPPED = re.compile(rb'(<clipPath id="|clip-path="url\(#)(p[0-9a-f]{10})')
 STYLE = {
     "axes.axisbelow": True,
     "axes.spines.right": False,
@@ -80,7 +83,17 @@ def saved(figure: Any, form: str, dots: int = DOTS) -> bytes:
         warnings.filterwarnings("ignore", "Glyph .* missing from")  # a box stands for the letter
         warnings.filterwarnings("ignore", "constrained_layout not applied")  # for want of space
         figure.savefig(handle, format=form, dpi=dots, metadata=_NO_DATE[form])
-    return handle.getvalue()
+    return _clips_numbered(handle.getvalue()) if form == "svg" else handle.getvalue()
+
+
+def _clips_numbered(svg: bytes) -> bytes:
+    """Return SVG whose clips are named by their numbers.
+
+    Matplotlib names them by all digits of their corners, of which the last one varies.
+    """
+    names = _CLIP.findall(svg)
+    numbers = {name: b"clip%d" % number for number, name in enumerate(names)}
+    return _CLIPPED.sub(lambda found: found[1] + numbers.get(found[2], found[2]), svg)
 
 
 def label(name: str, longest: int = LONGEST) -> str:
