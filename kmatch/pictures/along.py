@@ -81,28 +81,41 @@ def _draw_panels(
     upper = figure
     if cells is not None:
         upper, lower = figure.subfigures(2, height_ratios=(height, below))
-        axes = lower.subplots()
-        scale = count_scale(most_of([cells]), "site")
         room = Size(size.width * 0.7, cells.height * size.height / (height + below))
-        draw_cells(axes, cells, scale, room)
-        scale.draw_bar([axes])
+        _draw_sites(lower.subplots(), cells, room)
     grid = upper.subplots(len(heights), squeeze=False, sharex=True, height_ratios=heights)
-    column = grid[:, 0]
+    _draw_values(grid[:, 0], places, drawn, table.kind.noun, from_zero=cells is not None)
+    return figure
+
+
+def _draw_sites(axes: Any, cells: Cells, room: Size) -> None:
+    """Draw the sites of guides, and their scale; room: inches of the cells."""
+    scale = count_scale(most_of([cells]), "site")
+    draw_cells(axes, cells, scale, room)
+    scale.draw_bar([axes])
+
+
+def _draw_values(
+    column: Any, places: Places, drawn: dict[str, Floats], noun: str, *, from_zero: bool
+) -> None:
+    """Draw values of rows by name, one panel below the other.
+
+    noun: of a row; from_zero: whether axes begin at 0, but for shares of GC.
+    """
     # Where each record begins on the axis, and where the last one ends.
     bounds = bounds_of(places.lengths)
     for axes, (name, values) in zip(column, drawn.items(), strict=True):
         _draw_panel(axes, places, bounds, name, values)
-        if cells is not None and name != "GC, %":
+        if from_zero and name != "GC, %":
             axes.set_ylim(0)
         if name == "sites" and np.max(values) > FAR:
             _count_by_logarithm(axes, float(np.max(values)))
-    _draw_axis(column, places, bounds, table.kind.noun)
+    _draw_axis(column, places, bounds, noun)
     if places.minus.any():
         larger = 1 if len(places.rows) < FEW else 2
         column[0].legend(
             loc="upper left", bbox_to_anchor=(1, 1), title="strand", markerscale=larger
         )
-    return figure
 
 
 def _count_by_logarithm(axes: Any, most: float) -> None:

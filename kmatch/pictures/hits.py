@@ -64,41 +64,68 @@ def draw_hits(table: Table, records: int | None = None) -> Any:
     records: how many are drawn, those with the most hits, None for RECORDS.
     """
     places = table.places(RECORDS if records is None else records)
-    patterns = table.columns[table.kind.chosen_by]
     distance = sum(table.columns[name] for name in table.kind.needed if "distance" in name)
     group, classes = classes_of(distance)
-    # What is counted: below the records by distance, beside that by score, below both by bulges.
-    panels = [counts_of(patterns, group, classes, "distance", table.kind.noun)]
-    for name in [name for name in SCORES if name in table.columns][:1]:
-        panels.append(_by_score(patterns, table.columns[name], name))
-    side_by_side = len(panels)
-    if "cigar" in table.columns and (bulges := _by_bulges(table.columns["cigar"])):
-        panels.append(bulges)
+    along = _Along(places, group[places.rows], classes, table.kind.noun)
+    counts = _Counts.of(table, group, classes)
 
     # Lines of panels, as high as what is in them.
-    column_count = 1 if len(places.names) <= LINES else 2
-    line_count = -(-len(places.names) // column_count)
-    heights = [_records_height(line_count), panels[0].height]
-    heights += [cells.height for cells in panels[side_by_side:]]
+    heights = [_records_height(along.line_count), *counts.heights]
     natural = sum(heights) + _EDGES * len(heights)
     size = page_size(natural, table.size)
     figure = new_figure(size, table.title(places))
     figure.get_layout_engine().set(h_pad=0.08, hspace=0.02)
     ratios = [height + _EDGES for height in heights]
-    lines = figure.subfigures(len(heights), height_ratios=ratios, squeeze=False)[:, 0]
-
-    marks = _Along(places, group[places.rows], classes, table.kind.noun)
-    marks.draw(lines[0].subplots(1, column_count, squeeze=False)[0].tolist(), line_count)
-    scale = count_scale(most_of(panels), table.kind.noun)
-    upper = lines[1].subplots(1, side_by_side, squeeze=False)[0].tolist()
-    lower = [line.subplots() for line in lines[2:]]
-    for axes, cells in zip(upper + lower, panels, strict=True):
-        width = size.width * 0.8 / (side_by_side if axes in upper else 1)
-        draw_cells(axes, cells, scale, Size(width, cells.height * size.height / natural))
-    for axes in upper[1:]:  # the same names
-        axes.set_yticks(())
-    scale.draw_bar(upper)
+    lines = figure.subfigures(len(heights), height_ratios=ratios, squeeze=False)[:, 0].tolist()
+    along.draw(lines[0])
+    counts.draw(lines[1:], size, size.height / natural)
     return figure
+
+
+class _Counts(NamedTuple):
+    """What is counted below the records of hits.
+
+    by_pattern: by distance and by score, side by side; below: by bulges, where there are any; noun:
+    of a row.
+    """
+
+    by_pattern: list[Cells]
+    below: list[Cells]
+    noun: str
+
+    @classmethod
+    def of(cls, table: Table, group: Longs, classes: list[str]) -> "_Counts":
+        """Return the counts of a table; group: int64[n], the class of each row's distance."""
+        noun = table.kind.noun
+        patterns = table.columns[table.kind.chosen_by]
+        by_pattern = [counts_of(patterns, group, classes, "distance", noun)]
+        for name in SCORES:
+            if name in table.columns and len(by_pattern) == 1:
+                by_pattern.append(_by_score(patterns, table.columns[name], name))
+        bulges = _by_bulges(table.columns["cigar"]) if "cigar" in table.columns else None
+        return cls(by_pattern, [] if bulges is None else [bulges], noun)
+
+    @property
+    def heights(self) -> list[float]:
+        """Inches of each line of panels."""
+        return [self.by_pattern[0].height, *(cells.height for cells in self.below)]
+
+    def draw(self, lines: list[Any], size: Size, shrink: float) -> None:
+        """Draw the panels in lines of a figure, all at one scale.
+
+        size: of the figure; shrink: of its height beside the panels' own.
+        """
+        scale = count_scale(most_of([*self.by_pattern, *self.below]), self.noun)
+        width = 0.8 * size.width
+        beside = lines[0].subplots(1, len(self.by_pattern), squeeze=False)[0].tolist()
+        for axes, cells in zip(beside, self.by_pattern, strict=True):
+            room = Size(width / len(beside), cells.height * shrink)
+            draw_cells(axes, cells, scale, room)
+        for axes in beside[1:]:  # the same names
+            axes.set_yticks(())
+        for line, cells in zip(lines[1:], self.below, strict=True):
+            draw_cells(line.subplots(), cells, scale, Size(width, cells.height * shrink))
+        scale.draw_bar(beside)
 
 
 def _records_height(count: int) -> float:
@@ -160,18 +187,20 @@ class _Along:
         self._noun = noun
         self._colours = distance_colours(len(classes))
         self._extent = int(places.lengths.max())
+        self._column_count = 1 if len(places.names) <= LINES else 2
+        self.line_count = -(-len(places.names) // self._column_count)
 
-    def draw(self, columns: list[Any], line_count: int) -> None:
-        """Draw so many records in each of some axes, all at one scale."""
+    def draw(self, figure: Any) -> None:
+        """Draw the records in a figure, in one or two columns at one scale."""
+        columns = figure.subplots(1, self._column_count, squeeze=False)[0].tolist()
         column = max(self._extent * len(columns) / COLUMNS, 1.0)
         longest = LONGEST if len(columns) == 1 else SHORT
         marks = _marks_of(self._places, self._group, len(self._classes), column)
         for number, axes in enumerate(columns):
-            self._draw_lines(axes, number * line_count, line_count, longest)
+            self._draw_lines(axes, number * self.line_count, longest)
             self._draw_marks(axes, marks, column)
             position_axis(axes, "")
             axes.locator_params(axis="x", nbins=9 // len(columns))
-        figure = columns[0].figure
         figure.supxlabel(f"position in the record{self._places.doubt}", fontsize=8)
         noun = self._noun
         title = f"distance of {noun}s (the taller, the closer; + above the line, − below)"
@@ -179,19 +208,20 @@ class _Along:
             title += f"\n{noun}s of one distance that share {short(column, 'bp')} are drawn as one"
         _draw_legend(figure, self._classes, self._colours, title)
 
-    def _draw_lines(self, axes: Any, first: int, line_count: int, longest: int) -> None:
+    def _draw_lines(self, axes: Any, first: int, longest: int) -> None:
         """Draw the lines of records from the first on, with their names and counts.
 
         longest: characters of a name.
         """
-        lengths = self._places.lengths[first : first + line_count]
+        last = first + self.line_count
+        lengths = self._places.lengths[first:last]
         lines = range(first, first + len(lengths))
         axes.hlines(lines, 0, lengths, color="0.6", linewidth=1.2)
         axes.barh(lines, lengths, height=2 * HALF, color="0.955", zorder=0)
         axes.set_xlim(-MARGIN * self._extent, (1 + MARGIN) * self._extent)
-        axes.set_ylim(first + line_count - 0.5, first - 0.5)
-        names = self._places.names[first : first + line_count]
-        axes.set_yticks(lines, [label(name, longest) for name in names])
+        axes.set_ylim(last - 0.5, first - 0.5)
+        names = [label(name, longest) for name in self._places.names[first:last]]
+        axes.set_yticks(lines, names)
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
         _write_counts(axes, self._places, lines)

@@ -266,16 +266,9 @@ def _matrix_section(table: Any, row_count: int) -> Section:
     g1       yes, 0     no: forward
     g2       unknown: probe   yes, 2
     """
-    reasons = table.reason if "reason" in table.columns else np.full(len(table), "", object)
-    oligos = (table.forward, table.reverse, table.probe)
-    differences = np.nan_to_num(oligos).sum(axis=0).astype(np.int64)
     verdicts: dict[str, dict[str, Cell]] = {}
-    cells = zip(
-        table.genome, table.assay, table.amplifies, reasons, differences.tolist(), strict=True
-    )
-    for genome, assay, verdict, reason, count in cells:
-        words = f"yes, {count}" if verdict == "yes" else f"{verdict}: {reason}".removesuffix(": ")
-        verdicts.setdefault(genome, {})[assay] = Cell(words, verdict)
+    for genome, assay, cell in zip(table.genome, table.assay, _verdicts(table), strict=True):
+        verdicts.setdefault(genome, {})[assay] = cell
     assays = table.labels.words
     rows = []
     for genome, of_genome in verdicts.items():
@@ -288,27 +281,45 @@ def _matrix_section(table: Any, row_count: int) -> Section:
     return Section("matrix", "Verdicts", note, columns, rows)
 
 
+def _verdicts(table: Any) -> Iterator[Cell]:
+    """Yield whether each assay amplifies each genome, with its differences in all, or why not."""
+    reasons = np.full(len(table), "", object)
+    if "reason" in table.columns:
+        reasons = table.reason
+    oligos = (table.forward, table.reverse, table.probe)
+    differences = np.nan_to_num(oligos).sum(axis=0).astype(np.int64)
+    for verdict, reason, count in zip(table.amplifies, reasons, differences.tolist(), strict=True):
+        words = f"{verdict}: {reason}" if reason else str(verdict)
+        yield Cell(f"yes, {count}" if verdict == "yes" else words, verdict)
+
+
 def _guides_section(table: Any, guide_count: int, sites: Any) -> Section:
-    """Return guides by rank, each with the sites that are kept."""
+    """Return guides by rank, each with the sites that are kept; guide_count: of all guides."""
     columns, lines = Lines.of(table)
     columns = [Column("rank", True), *columns]
     rows = []
     for rank, line in enumerate(lines, 1):
         rows.append([Cell(str(rank)), *map(Cell, line)])
-    counts = np.concatenate(
-        [np.zeros(0, np.int64)] + [each.counts.sum(1) for each in table.batches]
-    )
+    names = [column.name for column in columns]
+    opener = names.index("guide") if "guide" in names else 0
+    note = "A button opens the closest sites of its guide."
+    if len(table) < guide_count:
+        note += f" The best {len(table):,} of {guide_count:,} guides."
+    opened = _opened(table, sites)
+    return Section("guides", "Guides by rank", note, columns, rows, opened, opener)
+
+
+def _opened(table: Any, sites: Any) -> list[Opened]:
+    """Return what opens below each guide: the closest of its sites that are kept."""
+    counts = [each.counts.sum(axis=1) for each in table.batches]
+    site_counts = np.concatenate([np.zeros(0, np.int64), *counts])
     names, by_guide = _sites_by_guide(sites, max(1, ROWS // max(len(table), 1)))
     opened = []
-    for guide, count in zip(table.guide, counts.tolist(), strict=True):
+    for guide, count in zip(table.guide, site_counts.tolist(), strict=True):
         shown = by_guide.get(guide, [])
-        opened.append(Opened(f"{guide}: {_part(len(shown), count, 'site')}", names, shown))
-    headings = [column.name for column in columns]
-    opener = headings.index("guide") if "guide" in headings else 0
-    note = "A button opens the closest sites of its guide. "
-    if len(table) < guide_count:
-        note += f"The best {len(table):,} of {guide_count:,} guides."
-    return Section("guides", "Guides by rank", note, columns, rows, opened, opener)
+        note = f"{guide}: {_part(len(shown), count, 'site')}"
+        opened.append(Opened(note, names, shown))
+    return opened
 
 
 def _sites_by_guide(sites: Any, most: int) -> tuple[list[str], dict[str, list[Site]]]:
