@@ -167,6 +167,16 @@ def test_pages_of_commands(genome, tmp_path, command):
     assert seconds.sub("", again) == seconds.sub("", text)  # the same bytes each time
 
 
+def test_columns_are_those_asked_for(genome, tmp_path):
+    """Also where a picture needs others."""
+    asked = ("--columns", "start,flank_5p,distance")
+    text = made(tmp_path, "multi", genome, "-p", GUIDE, "-k", 3, *asked)
+    rows = (tmp_path / "table.tsv").read_text().splitlines()[1:]
+    rows.sort(key=lambda row: int(row.split("\t")[2]))
+    assert [row.replace("\t", "<td>") for row in rows] == re.findall(r"<tr><td>(\d+<td>.*)", text)
+    assert f"kmatch multi: {len(rows)} hits" in text and text.count("<svg") == 1 < len(rows)
+
+
 def test_sites_of_guides(genome, tmp_path):
     text = made(tmp_path, "guides", genome, genome, "-k", 3)
     part = text[text.index(f">{GUIDE}</button>") :]

@@ -300,7 +300,7 @@ def table_of(found: Any, lengths: dict[str, int] | None = None) -> Table:
     """
     kind = _kind_of(found.noun)
     columns = {}
-    for heading in filter(kind.shows, map(heading_of, ("strand", *found.tsv))):
+    for heading in filter(kind.shows, map(heading_of, found.columns)):
         column = found.column(heading)
         columns[heading] = Words.of(column) if heading in _WORDS else column
     if found.noun == "hit":
