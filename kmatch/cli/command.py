@@ -115,6 +115,7 @@ class Given(SimpleNamespace):
     form: str | None = None
     nuclease: str | None = None
     pam: Sequence[str] | None = None
+    html: str | None = None
     scheduler: str | None = None
     score: Sequence[str] = ()
     vcf: Sequence[str] = ()

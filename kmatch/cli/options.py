@@ -26,18 +26,23 @@ _DEVICES = ("auto", "cpu", "cuda")  # that shells complete, of which some part w
 
 
 class Count(click.types.IntParamType):
-    """An integer that counts letters, differences or threads, from `least` on."""
+    """An integer that counts letters, differences or threads, from `least` on, to `most` if that is
+    given."""
 
     name = "whole number"
     metavar = "N"
 
-    def __init__(self, least: int = 0) -> None:
+    def __init__(self, least: int = 0, most: int | None = None) -> None:
         self.least = least
+        self.most = most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if isinstance(value, str) and _DIGITS.fullmatch(value):
             value = int(value)
-        return checked_count("it", value, self.least)
+        count = checked_count("it", value, self.least)
+        if self.most is not None and count > self.most:
+            self.fail(f"it is {count}; it must be {self.most:,} or less", param, ctx)
+        return count
 
 
 class Distance(Count):
@@ -317,7 +322,7 @@ def algorithm(*commands: str) -> Option:
     return Option("--algorithm", known, None, text, metavar="NAME", group=RUNNING)
 
 
-FILE, FORM, FORM_OF_HITS, COLUMNS, ANNOTATE, JSON, *COUNTS = grouped(
+FILE, FORM, FORM_OF_HITS, COLUMNS, ANNOTATE, JSON, HTML, *COUNTS = grouped(
     OUTPUT,
     Option(
         "-o --output",
@@ -349,6 +354,13 @@ FILE, FORM, FORM_OF_HITS, COLUMNS, ANNOTATE, JSON, *COUNTS = grouped(
         reads=True,
     ),
     Option("--json", "FILE", "none", "Write also a report of the search as JSON."),
+    Option(
+        "--html",
+        "FILE",
+        "none",
+        "Write also a page for browsers, with counts, a picture and the 10,000 closest rows. It "
+        "needs Jinja2 and Matplotlib.",
+    ),
     Option(
         "--limit",
         ONE,

@@ -64,6 +64,7 @@ SALTS = tuple(
     options.algorithm("hamming", "edit"),
     options.CIRCULAR,
     *options.RECORDS,
+    options.HTML,
     *options.TABLE,
     examples=(
         "kmatch pcr genome.fa.gz -p ACCAGGAACTAATCAGACAAG CAAAGACCAATCCTACCATGAG -k 2",
@@ -81,6 +82,7 @@ def pcr(given: Given) -> None:
     if given.sequence and search.form not in ("tsv", "csv"):
         raise click.UsageError("--sequence adds a column to TSV; give --format tsv too")
     from kmatch.apps.pcr import PcrOptions, PcrSearch
+    from kmatch.results.limit import ProductCounts
     from kmatch.results.table import Products
     from kmatch.sequences.oligos import load_pairs
 
@@ -90,11 +92,14 @@ def pcr(given: Given) -> None:
     search.open_genomes(given.sequence, pairs.primers)
     table = Products((), pairs, given.sequence, search.genomes.named)
     search.dress(table)
+    counts = ProductCounts(pairs)
 
     begin = partial(PcrSearch, pairs, search.genomes, given.k, how, regions=search.regions)
     with search.batches(begin) as (found, handles):
-        search.writer(handles[0], table).write_all(found)
-    search.conclude(f"{counted(search.rows, 'product')} of {counted(len(pairs), 'pair')}")
+        products = search.shown(heard(found, counts.add))
+        search.writer(handles[0], table).write_all(products)
+    said = f"{counted(search.rows, 'product')} of {counted(len(pairs), 'pair')}"
+    search.conclude(said, tables=[table], pairs=counts.facts)
     if not search.rows:
         search.messages.answer(search.begun.why_none())
 
@@ -287,6 +292,7 @@ def _explain_regions(path: str | None) -> None:
         group=OUTPUT,
     ),
     options.CIRCULAR,
+    options.HTML,
     *options.RECORDS,
     options.FILE,
     Option(
@@ -323,7 +329,7 @@ def guides(given: Given) -> None:
     table = Guides((), given.k, given.score)
     search.dress(table, VARIED if given.vcf else ())
     form = options.format_by_name(given.hits, option="--hits") or "bed"
-    search.aligned = bool(given.hits) and form != "bed"
+    search.aligned = (bool(given.hits) and form != "bed") or bool(given.html)
     search.open_genomes(bool(given.vcf))
     searches_again = given.hits and given.best
     if searches_again and not search.genomes.can_reread:
@@ -337,11 +343,12 @@ def guides(given: Given) -> None:
     begin = partial(GuideSearch, target, search.genomes, how, regions=where)
     with search.batches(begin, given.hits) as (found, handles):
         begun = search.begun
+        sites = search.shown(found)
         if given.hits and not searches_again:
             begun.sites.annotate_as(table)
-            search.writer(handles[1], begun.sites, form).write_all(found)
+            search.writer(handles[1], begun.sites, form).write_all(sites)
         else:
-            deque(found, maxlen=0)
+            deque(sites, maxlen=0)
         best = begun.best(table.numbered(begun.guides()))
         if searches_again:
             again = begun.sites_of(best)
@@ -350,7 +357,8 @@ def guides(given: Given) -> None:
         table.take([best])
         search.writer(handles[0], table).write_all(table.batches)
     said = f"{counted(len(table), 'guide')} with {counted(search.rows, 'site')}"
-    search.conclude(said, begun.counts)
+    # Guides lie in TARGET, the lengths of whose records nobody has noted.
+    search.conclude(said, begun.counts, [table, begun.sites], lengths={})
 
 
 @command(
@@ -392,6 +400,7 @@ def guides(given: Given) -> None:
         options.COLUMNS,
         *SALTS,
         options.JSON,
+        options.HTML,
     ),
     options.CIRCULAR,
     *options.RECORDS,
@@ -433,7 +442,8 @@ def assay(given: Given) -> None:
     how = given.made(AssayOptions)._replace(salts=given.made(Salts))
     begin = partial(AssaySearch, pairs, search.genomes, given.k, how)
     with search.batches(begin, given.matrix, given.positions) as (found, handles):
-        search.writer(handles[0], table).write_all(heard(found, table.count))
+        rows = search.shown(heard(found, table.count))
+        search.writer(handles[0], table).write_all(rows)
         if given.matrix:
             table.to_matrix(handles[1])
         if given.positions:
@@ -441,7 +451,8 @@ def assay(given: Given) -> None:
     table.check_targets()
     facts = table.facts
     amplified = sum(row["amplified"] for row in facts)
-    search.conclude(f"{amplified:,} of {counted(search.rows, 'row')} amplify", assays=facts)
+    said = f"{amplified:,} of {counted(search.rows, 'row')} amplify"
+    search.conclude(said, tables=[table], assays=facts)
     if targets is not None:
         for row in facts:
             name, _, *answers = row.items()

@@ -24,6 +24,7 @@ from kmatch.errors import InputError, counted, listed, warn
 from kmatch.search.query import Query, Run
 
 if TYPE_CHECKING:
+    from kmatch.pictures.report import Page
     from kmatch.results.columns import Table
     from kmatch.results.limit import Counts
     from kmatch.results.table import Hits
@@ -62,6 +63,11 @@ class Search:
         self.begun: Any = None
         self.regions: Regions | None = None
         self.has_alleles = False  # whether hits tell the alleles under them
+        self.page: Page | None = None
+        if given.html:
+            from kmatch.pictures import report
+
+            self.page = report.Page(of_guides=given.command == "guides")
 
     def open_genomes(self, rereads: bool, panel: "PatternSet | None" = None) -> None:
         """Open GENOME, and have the device woken meanwhile.
@@ -150,10 +156,21 @@ class Search:
             except InputError as error:
                 raise click.UsageError(f"--columns: {error}") from error
         self.aligned = self.form != "bed" and (self.form not in options.TABLES or table.aligned)
+        self.aligned = self.aligned or bool(self.given.html)
 
-    def conclude(self, found: str, counts: "Counts | None" = None, **more: Any) -> None:
+    def conclude(
+        self,
+        found: str,
+        counts: "Counts | None" = None,
+        tables: "Sequence[Table[Any, Any]]" = (),
+        **more: Any,
+    ) -> None:
         """Say what was found, in how much, how fast and on which device, and warn of patterns that
-        are longer than every record; counts: of the hits, more: other facts, for --json."""
+        are longer than every record.
+
+        counts: of the hits; tables: of a page, the rows and of guides their sites; more: other
+        facts, for --json and a page.
+        """
         progress = self.begun.progress
         several = ""
         if self._panel is not None:
@@ -165,16 +182,39 @@ class Search:
         letters = f"{progress.letters:,} bp"
         seconds = time.perf_counter() - self._began
         device = self.begun.engine.description.partition(" (")[0].partition(", ")[0]
-        if self.given.json:
-            from kmatch.results.limit import write_report
+        if self.given.json or self.page:
+            from kmatch.results.limit import report_of, write_report
 
             facts = {"device": device, "seconds": round(seconds, 3), "records": progress.records}
             facts |= {"letters": progress.letters, "hits": self.rows}
+            facts["lengths"] = progress.lengths
             facts["command_line"] = self.given.command_line
             facts["inputs"] = [path for _, path in self.given.inputs]
-            write_report(self.given.json, self.given.command, counts, **facts | more)
+            facts |= more
+            if not facts["lengths"]:
+                del facts["lengths"]
+            if self.given.json:
+                write_report(self.given.json, self.given.command, counts, **facts)
+            if self.page:
+                self._write_page(report_of(counts, **facts), *tables)
         searched = f"{several}{records}, {letters} in {seconds:.1f} s on {device}"
         self.messages.conclude(f"{found}; {searched}")
+
+    def _write_page(self, facts: dict[str, Any], table: Any, sites: Any = None) -> None:
+        """Write the page of --html; facts: those of --json."""
+        from kmatch.results.output import open_output
+
+        assert self.page is not None
+        command = self.given.command
+        with open_output(self.given.html) as handle:
+            if sites is None:
+                self.page.write(handle, command, facts, table)
+            else:
+                self.page.write_guides(handle, command, facts, table, sites)
+
+    def shown(self, batches: Iterable[Any]) -> Iterable[Any]:
+        """Return batches, of which the page, if there is one, keeps the closest."""
+        return heard(batches, self.page.add) if self.page else batches
 
 
 def check_inputs(given: Given, argument: str) -> None:
@@ -221,6 +261,7 @@ def hamming(given: Given) -> None:
     *options.EXACT,
     *options.VARIANTS,
     options.algorithm("multi"),
+    options.HTML,
     *options.HITS,
     examples=(
         "kmatch multi genome.fa.gz guides.txt -k 4",
@@ -259,6 +300,7 @@ def multi(given: Given) -> None:
     *options.BOUNDS,
     *options.VARIANTS,
     options.algorithm("edit"),
+    options.HTML,
     *options.HITS,
     examples=(
         "kmatch edit genome.fa.gz -p TATCACCGATTGACCTGAAT -k 2 --format view",
@@ -342,17 +384,17 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
         if given.summary_only:
             deque(hits, maxlen=0)
         else:
-            search.writer(handles[0], table).write_all(
-                limited(hits, panel, given.limit, query.each)
-            )
+            closest = search.shown(limited(hits, panel, given.limit, query.each))
+            search.writer(handles[0], table).write_all(closest)
         if is_summed:
             counts.write(handles[-1])
-    search.conclude(_found(search.rows, counts), counts)
+    search.conclude(_found(search.rows, counts), counts, [table])
 
 
 def _check_summary_only(given: Given) -> None:
     """Raise UsageError for options that --summary-only makes useless."""
     others = {"--summary": given.summary, "--format": given.form, "--limit": given.limit}
+    others["--html"] = given.html
     for option, value in others.items():
         if given.summary_only and value:
             raise click.UsageError(

@@ -3,9 +3,11 @@
 import json
 import os
 import platform
+import re
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import product
 
 import click
@@ -24,12 +26,14 @@ from kmatch.cli.command import (
 )
 from kmatch.cli.messages import Messages
 from kmatch.cli.options import ONE, READ, Count, Number
-from kmatch.errors import warn
+from kmatch.errors import InputError, warn
 from kmatch.nucleases import NUCLEASES
-from kmatch.pictures import FORMATS
+from kmatch.pictures import DOTS, FORMATS, Size
 from kmatch.published.registry import PUBLISHED
 
 PACKED = ".kmatch"  # the suffix of packed genomes
+SMALLEST = 2  # inches of a picture
+LARGEST = 30
 DEVICES = {"cpu": "the CPU", "cuda": "CUDA"}
 LEFT = ("program", "machine", "statement", "algorithm", "device", "same hits")  # columns
 CAPTION = """\
@@ -38,6 +42,19 @@ time ÷ bound; stages: of the memory's pipeline, taken by a warp's requests on a
 an anti-diagonal of d lie in different banks, which the DMM serves at once, but each in an address
 group of its own, which the UMM serves one after the other; on the slid matrix s they are neighbours
 in one or two groups."""
+
+
+def _inches(context: click.Context, option: click.Parameter, given: str | None) -> Size | None:
+    """The callback of an option that holds a width and a height in inches."""
+    if given is None:
+        return None
+    found = re.fullmatch(r"(\d{1,2}(?:\.\d{1,3})?)[x×](\d{1,2}(?:\.\d{1,3})?)", given, re.ASCII)
+    size = Size(float(found[1]), float(found[2])) if found else None
+    if size is None or min(size) < SMALLEST or max(size) > LARGEST:
+        raise InputError(
+            f"{given!r} is not WIDTHxHEIGHT in inches, each from {SMALLEST} to {LARGEST}, as in 7x5"
+        )
+    return size
 
 
 @command(
@@ -98,6 +115,15 @@ def pack(given: Given) -> None:
             required=True,
         ),
         Option("--format form", FORMATS, "FIGURE's suffix", "Write this format."),
+        Option(
+            "--size",
+            "WIDTHxHEIGHT",
+            "9 wide, at most 12 high",
+            "Draw a picture of this size in inches, such as 7x5.",
+            callback=_inches,
+        ),
+        Option("--dpi", Count(50, 600), None, "Draw so many dots an inch in PNG.", default=DOTS),
+        Option("--title", "TEXT", "the number of rows", "Write this above the picture."),
     ),
     Option(
         "--most",
@@ -114,8 +140,19 @@ def pack(given: Given) -> None:
         "Read the lengths of records from this genome.",
         reads=True,
     ),
+    Option(
+        "--json report",
+        "FILE",
+        "none",
+        "Read the lengths of records, and the patterns or pairs without a row, from the report of "
+        "the search.",
+        reads=True,
+    ),
     options.DEBUG,
-    examples=("kmatch plot hits.tsv -o hits.png",),
+    examples=(
+        "kmatch plot hits.tsv -o hits.png",
+        "kmatch plot products.tsv --json products.json --size 7x5 -o products.svg",
+    ),
     finds="What to draw",
 )
 def plot(given: Given) -> None:
@@ -123,8 +160,8 @@ def plot(given: Given) -> None:
 
     Hits are drawn along their records, by strand and distance, and counted by pattern and distance.
     Hits of TSV are also counted by score and by mismatches and bulges. Primers and guides are drawn
-    along the target, with their properties. Assays are drawn with the differences in each genome,
-    and a table of --positions with the differences at each letter.
+    along the target, with their properties, and the best guides by rank. Assays are drawn with the
+    differences in each genome, and a table of --positions with the differences at each letter.
     """
     output = given.output
     suffix = os.path.splitext(output)[1].lower().removeprefix(".")
@@ -147,8 +184,9 @@ def plot(given: Given) -> None:
     from kmatch.pictures.tables import read_table
     from kmatch.results.output import open_output
 
-    table = read_table(given.table, given.genome, given.pattern)
-    picture = saved(table.draw(given.most or given.records), form)
+    table = read_table(given.table, given.genome, given.pattern, given.report)
+    asked = replace(table, size=given.size, heading=given.title or "")
+    picture = saved(asked.draw(given.most or given.records), form, given.dpi)
     with open_output(output) as handle:
         handle.write(picture)
 

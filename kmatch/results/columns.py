@@ -331,6 +331,18 @@ class Table(Generic[SomeBatch, Row]):
         with opened(target) as handle:
             FORMATS[form](handle, self).write_all(self.batches)
 
+    def to_html(self, target: Any) -> None:
+        """Write a page for browsers to a path or to a handle, as `to_bed` does: counts, a picture,
+        and the closest 10,000 rows, to be sorted and searched.
+
+        Raises OutputError where Jinja2 or Matplotlib is not installed.
+        """
+        from kmatch.pictures.report import write_page
+
+        self.align()
+        with opened(target) as handle:
+            write_page(handle, self)
+
     def plot(self, *, records: int | None = None) -> Any:
         """A Matplotlib Figure: hits and products along their records by strand and distance, and
         their numbers by pattern or pair and distance, of hits by score and bulges too; primers and

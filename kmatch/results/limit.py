@@ -11,10 +11,11 @@ from kmatch import __version__
 from kmatch.arguments import checked_count
 from kmatch.arrays import Longs, offsets_in_rows, run_starts
 from kmatch.errors import warn
-from kmatch.results.batches import HitBatch, joined, no_hits
+from kmatch.results.batches import HitBatch, ProductBatch, joined, no_hits
 from kmatch.results.columns import write_line
 from kmatch.results.lines import number_word
 from kmatch.results.output import open_output
+from kmatch.sequences.oligos import PrimerPairs
 from kmatch.sequences.patterns import PatternSet
 
 if TYPE_CHECKING:
@@ -69,17 +70,34 @@ class Counts:
             write_line(handle, row)
 
 
-def write_report(path: str, command: str, counts: Counts | None = None, **facts: Any) -> None:
-    """Write one object: versions, the facts, hits by pattern and distance, and what MultiQC shows.
+class ProductCounts:
+    """Counts the products of pairs; `products` is int64[pairs]."""
 
-    docs/report.schema.json describes it. command: that found them; counts: of the hits of patterns,
-    where there are any.
+    def __init__(self, pairs: PrimerPairs) -> None:
+        self.pairs = pairs
+        self.products = np.zeros(len(pairs), np.int64)
+
+    def add(self, batch: ProductBatch) -> None:
+        """Count the products of a ProductBatch whose primers are partners."""
+        pair = self.pairs.pair
+        pairs = pair[batch.forward.pattern]
+        is_own = pairs == pair[batch.reverse.pattern]
+        self.products += np.bincount(pairs[is_own], minlength=len(self.products))
+
+    @property
+    def facts(self) -> list[dict[str, Any]]:
+        """Of each pair its name and its products."""
+        rows = zip(self.pairs.names, self.products.tolist(), strict=True)
+        return [{"pair": name, "products": count} for name, count in rows]
+
+
+def report_of(counts: Counts | None = None, **facts: Any) -> dict[str, Any]:
+    """Return what is known of a search: versions, the facts, and hits by pattern and distance.
+
+    counts: of the hits of patterns, where there are any.
     """
-    import json
     import platform
     from importlib.metadata import version
-
-    from kmatch.results.multiqc import facts_for_multiqc
 
     versions = {"python": platform.python_version()}
     versions |= {package: version(package) for package in PACKAGES}
@@ -89,10 +107,22 @@ def write_report(path: str, command: str, counts: Counts | None = None, **facts:
         "versions": versions,
         **facts,
     }
-    totals = None
     if counts is not None:
-        totals = counts.hits.sum(axis=0).tolist()
         report["patterns"] = _facts_of_patterns(counts)
+    return report
+
+
+def write_report(path: str, command: str, counts: Counts | None = None, **facts: Any) -> None:
+    """Write one object: what is known of a search, as `report_of` has it, and what MultiQC shows.
+
+    docs/report.schema.json describes it. command: that found them.
+    """
+    import json
+
+    from kmatch.results.multiqc import facts_for_multiqc
+
+    report = report_of(counts, **facts)
+    totals = None if counts is None else counts.hits.sum(axis=0).tolist()
     report |= facts_for_multiqc(command, path, totals, facts)
     with open_output(path) as handle:
         handle.write(json.dumps(report, indent=1, ensure_ascii=False).encode("utf-8", "replace"))
