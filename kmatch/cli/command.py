@@ -113,9 +113,9 @@ class Given(SimpleNamespace):
     annotate: Sequence[str] = ()
     columns: str | None = None
     form: str | None = None
+    html: str | None = None
     nuclease: str | None = None
     pam: Sequence[str] | None = None
-    html: str | None = None
     scheduler: str | None = None
     score: Sequence[str] = ()
     vcf: Sequence[str] = ()

@@ -292,7 +292,6 @@ def _explain_regions(path: str | None) -> None:
         group=OUTPUT,
     ),
     options.CIRCULAR,
-    options.HTML,
     *options.RECORDS,
     options.FILE,
     Option(
@@ -303,6 +302,7 @@ def _explain_regions(path: str | None) -> None:
         group=OUTPUT,
     ),
     *options.MORE,
+    options.HTML,
     *options.RUN,
     examples=(
         "kmatch guides virus.fa genome.fa.gz -k 3 --best 10",
@@ -344,8 +344,9 @@ def guides(given: Given) -> None:
     with search.batches(begin, given.hits) as (found, handles):
         begun = search.begun
         sites = search.shown(found)
-        if given.hits and not searches_again:
+        if given.hits or given.html:
             begun.sites.annotate_as(table)
+        if given.hits and not searches_again:
             search.writer(handles[1], begun.sites, form).write_all(sites)
         else:
             deque(sites, maxlen=0)

@@ -62,12 +62,12 @@ class Search:
         self.genomes: Any = None
         self.begun: Any = None
         self.regions: Regions | None = None
-        self.has_alleles = False  # whether hits tell the alleles under them
         self.page: Page | None = None
         if given.html:
             from kmatch.pictures import report
 
             self.page = report.Page(of_guides=given.command == "guides")
+        self.has_alleles = False  # whether hits tell the alleles under them
 
     def open_genomes(self, rereads: bool, panel: "PatternSet | None" = None) -> None:
         """Open GENOME, and have the device woken meanwhile.

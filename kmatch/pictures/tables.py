@@ -39,6 +39,7 @@ _MISSING = {"": nan, "NA": nan}
 _VERDICTS = {**_MISSING, "no": nan, "unknown": UNDECIDED}
 _WHOLE = re.compile(r"start|end|distance(_forward|_reverse)?|d\d+|match|differ")
 _SCORES = "|".join(SCORES)
+DECIMALS = 6  # of a specificity and of a share of GC, as tables have them
 _SHOWN = 40  # characters of a wrong cell
 _HEADERS = ("#", "track", "browser")
 _WANTED = "write the hits as TSV (--format tsv) or BED, and plot these"
@@ -289,8 +290,9 @@ def rank_of_guides(specificity: Floats, sites: Longs, gc: Floats) -> Longs:
 
     specificity, gc: float64[n]; sites: int64[n, k + 1], by distance.
     """
-    by_specificity = -np.nan_to_num(specificity, nan=-1.0)
-    return order_of(by_specificity, *sites.T, np.abs(np.nan_to_num(gc) - 0.5))
+    by_specificity = -np.nan_to_num(specificity, nan=-1.0).round(DECIMALS)
+    imbalance = np.abs(np.nan_to_num(gc) - 0.5).round(DECIMALS)
+    return order_of(by_specificity, *sites.T, imbalance)
 
 
 def table_of(found: Any, lengths: dict[str, int] | None = None) -> Table:
