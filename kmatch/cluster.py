@@ -21,6 +21,7 @@ import numpy as np
 import kmatch
 import kmatch.published.registry  # offers its algorithms to searches
 from kmatch.apps.primer import raise_bounds
+from kmatch.arguments import Gaps
 from kmatch.arrays import Longs
 from kmatch.engine.types import part_of
 from kmatch.errors import ClusterError, InputError, KmatchError, NameWarning, counted, hearing, warn
@@ -70,8 +71,9 @@ class Piece(NamedTuple):
 
     genome: its number among those searched; label: how messages name it; letters: about how many;
     first, last: the number of the first record and that behind the last, None for all of a file;
-    file: the `shared_file` that workers may read; records: gives them, to the client alone;
-    content: a packed genome of them, where they are sent.
+    file: the `shared_file` that workers may read, and gaps: what gaps are in it, as Genome takes
+    it; records: gives them, to the client alone; content: a packed genome of them, where they are
+    sent.
     """
 
     genome: int
@@ -80,6 +82,7 @@ class Piece(NamedTuple):
     first: int = 0
     last: int | None = None
     file: tuple[str, int, int, int | None] | None = None
+    gaps: Gaps | None = None
     records: Any = None
     content: bytes | None = None
 
@@ -89,7 +92,7 @@ class Piece(NamedTuple):
             return Genome.of_packed(self.label, bytearray(self.content))
         assert self.file is not None
         with suppress(OSError, InputError):
-            genome = Genome(self.file[0], keep=False)
+            genome = Genome(self.file[0], keep=False, gaps=self.gaps)
             if shared_file(genome) == self.file:
                 genome.label = self.label
                 packed = genome.file
@@ -111,7 +114,9 @@ def pieces_of(search: Search[Any], size: int) -> Iterator[Piece]:
         file = shared_file(genome)
         letters = genome.expected_letters or 0
         if file and not packed and genomes.named and 0 < letters <= size:
-            yield Piece(number, genome.label, letters, file=file, records=genome.parts)
+            yield Piece(
+                number, genome.label, letters, file=file, gaps=genome.gaps, records=genome.parts
+            )
             continue
         parts = genome.parts()
         last = 0
@@ -119,7 +124,9 @@ def pieces_of(search: Search[Any], size: int) -> Iterator[Piece]:
             letters = sum(len(part.letters) for part in held)
             first, last = last, last + sum(len(part.names) for part in held)
             seen = file if packed else None
-            yield Piece(number, genome.label, letters, first, last, seen, partial(iter, held))
+            yield Piece(
+                number, genome.label, letters, first, last, seen, records=partial(iter, held)
+            )
 
 
 def _cuts(parts: Iterable[Stretch], size: int) -> Iterator[list[Stretch]]:
@@ -141,13 +148,15 @@ def _cuts(parts: Iterable[Stretch], size: int) -> Iterator[list[Stretch]]:
 
 class Answer(NamedTuple):
     """What a task found, and met: its Progress, warnings of names, names of circular records that
-    there were not, and the records that regions name, with their letters."""
+    there were not, the records that regions name, with their letters, and the records that are
+    circles by their file."""
 
     found: Any
     progress: Progress
     warnings: list[str]
     missing: list[str]
     lengths: dict[str, int]
+    circles: dict[str, None]
 
 
 def search_piece(
@@ -178,7 +187,7 @@ def search_piece(
     names = [str(each) for each in heard if isinstance(each, NameWarning)]
     missing = list(circular.missing if circular else ())
     lengths = regions and regions.lengths
-    return Answer(found, progress, names, missing, lengths or {})
+    return Answer(found, progress, names, missing, lengths or {}, genome.circles)
 
 
 def find_hits(
@@ -388,6 +397,7 @@ def _take_note(search: Search[Any], number: int, piece: Piece, met: Answer) -> N
     if piece.last is None:  # other genomes are opened here, and warn here
         for warning in met.warnings:
             warn(warning, NameWarning)
+    genomes.genome(piece.genome).circles.update(met.circles)
     if genomes.circular:
         genomes.circular.hear(met.missing)
     if search.regions:

@@ -11,6 +11,9 @@ from functools import partial
 from random import Random
 
 import pytest
+from Bio import SeqIO
+from Bio.Seq import Seq
+from Bio.SeqRecord import SeqRecord
 from support.commands import failed, fasta, here, random_letters
 
 import kmatch
@@ -198,6 +201,22 @@ def test_names_that_change_are_told(client, tmp_path):
     expected = here(*words)
     assert here(*words, "--scheduler", client.scheduler.address) == expected
     assert expected.err.count(b"the name of record 2 holds control characters") == 1
+
+
+def test_gaps_and_circles_of_files(client, tmp_path):
+    """Workers read the files of a list themselves."""
+    (tmp_path / "gapped.fa").write_text(">a\nACGT--ACGT\n")
+    record = SeqRecord(Seq("ACGTACGTTT"), id="b")
+    record.annotations = {"molecule_type": "DNA", "topology": "circular"}
+    SeqIO.write([record], tmp_path / "circle.gb", "genbank")
+    (tmp_path / "list").write_text(f"{tmp_path / 'gapped.fa'}\n{tmp_path / 'circle.gb'}\n")
+    words = ("hamming", f"@{tmp_path / 'list'}", "-p", "ACGTAC", "-k", 0)
+    for gaps in ((), ("--gaps", "drop"), ("--gaps", "unknown")):
+        expected = here(*words, *gaps)
+        assert here(*words, *gaps, "--scheduler", client.scheduler.address) == expected
+        assert (b"has '-' at position 5" in expected.err) == (not gaps)
+        assert (b"searched as linear: 'b'; " in expected.err) == bool(gaps)
+        assert (b"a\t0\t6\t" in expected.out) == ("drop" in gaps)
 
 
 def test_workers_that_do_not_see_files(client, data, tmp_path, monkeypatch):

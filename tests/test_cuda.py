@@ -25,7 +25,7 @@ from kmatch.packed.writer import write_packed
 LENGTH = 5_000_000
 FEW = {  # for the simulator
     "hamming": (
-        *("at 0", "m = 1", "runs of N", "gaps and other letters", "empty records", "IUPAC"),
+        *("at 0", "m = 1", "runs of N", "other letters", "empty records", "IUPAC"),
         *("mixed lengths", "exact both, over all letters", "every counter width", "long pattern"),
     ),
     "multi": ("several PAMs",),

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 import kmatch.published.registry  # noqa: F401  offers its algorithms to searches
-from kmatch.arguments import APART, PAM_SIDES, STRANDS, checked_count, checked_share
+from kmatch.arguments import APART, GAP_READINGS, PAM_SIDES, STRANDS, checked_count, checked_share
 from kmatch.cli.command import OUTPUT, RUNNING, WHERE, Argument, Given, Option, grouped
 from kmatch.errors import InputError
 from kmatch.results.output import COMPRESSED, is_special
@@ -110,6 +110,13 @@ def regions(what: str) -> Option:
     return Option("--regions", "BED", "everywhere", text, group=WHERE)
 
 
+GAPS = Option(
+    "--gaps",
+    GAP_READINGS,
+    "an error",
+    "What - and . are in the sequences of FASTA and GenBank: left out, or unknown letters.",
+    group=WHERE,
+)
 PATTERNS = (
     GENOME,
     Argument(
@@ -132,6 +139,7 @@ PATTERNS = (
         "PATTERNS is CSV or TSV with a header line: the column of the sequences.",
     ),
     regions("hits"),
+    GAPS,
 )
 
 

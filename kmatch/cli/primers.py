@@ -60,6 +60,7 @@ SALTS = tuple(
         group=OUTPUT,
     ),
     options.regions("products"),
+    options.GAPS,
     options.algorithm("hamming", "edit"),
     options.CIRCULAR,
     *options.TABLE,
@@ -146,6 +147,7 @@ def pcr(given: Given) -> None:
         "Also write, as BED, where every position has a primer of allowed length.",
         group=OUTPUT,
     ),
+    options.GAPS,
     options.algorithm("primer"),
     *options.TABLE,
     examples=(
@@ -174,7 +176,7 @@ def primer(given: Given) -> None:
     from kmatch.genome import Genome
     from kmatch.results.table import Primers
 
-    target, background = (Genome(path, keep=False) for path in paths)
+    target, background = (Genome(path, keep=False, gaps=given.gaps) for path in paths)
     how = given.made(PrimerOptions)
     begin = partial(PrimerSearch, target, background, given.k, how)
     table = Primers((), given.k, given.both_strands)
@@ -209,6 +211,7 @@ def primer(given: Given) -> None:
     Option("--max-deletions", NONE, None, "Site letters that a guide may lack.", default=0),
     Option("--best", ONE, "all", "Only the N most specific guides, the best first."),
     options.regions("guides of TARGET"),
+    options.GAPS,
     *options.VARIANTS,
     options.SCORE,
     Option(
@@ -244,7 +247,7 @@ def guides(given: Given) -> None:
     form = options.format_by_name(given.hits, option="--hits") or "bed"
     search.aligned = bool(given.hits) and form != "bed"
     search.open_genomes(bool(given.vcf))
-    target = Genome(given.target, keep=False)
+    target = Genome(given.target, keep=False, gaps=given.gaps)
     how = given.made(GuideOptions)
     where = load_regions(given.regions)
     begin = partial(GuideSearch, target, search.genomes, how, regions=where)
@@ -269,6 +272,7 @@ def guides(given: Given) -> None:
     options.PRODUCT,
     options.EDIT,
     options.EACH,
+    options.GAPS,
     *grouped(
         OUTPUT,
         Option("--matrix", "FILE", "none", "Also write the differences, an assay a line."),

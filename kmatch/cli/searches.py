@@ -70,7 +70,8 @@ class Search:
 
         if panel is not None:
             self._panel, self.regions = panel, load_regions(self.given.regions)
-        self.genomes = as_genomes(self.given.genome, rereads).with_circular(self.given.circular)
+        self.genomes = as_genomes(self.given.genome, rereads, self.given.gaps)
+        self.genomes = self.genomes.with_circular(self.given.circular)
         self.label = self.genomes.label
         if self.genomes.named and any(map(os.path.exists, self.given.outputs.values())):
             check_files([("GENOME", path) for path in self.genomes.paths], self.given.outputs)

@@ -48,6 +48,7 @@ in one or two groups."""
         "Write to FILE, whole or not at all.",
         group=OUTPUT,
     ),
+    options.GAPS,
     options.THREADS,
     options.QUIET,
     options.VERBOSE,
@@ -77,7 +78,8 @@ def pack(given: Given) -> None:
     from kmatch.results.output import open_output
 
     with messages.progress(genome) as advance, open_output(path) as handle:
-        parts = Genome(genome, keep=False).parts(advance, Workers(given.threads or cores()).ahead)
+        packed = Genome(genome, keep=False, gaps=given.gaps)
+        parts = packed.parts(advance, Workers(given.threads or cores()).ahead)
         records, letters = write_packed(parts, handle, threads=given.threads)
     messages.detail(f"{path}: {letters:,} letters in {records:,} records")
 
@@ -110,6 +112,7 @@ def pack(given: Given) -> None:
         "The genome, for the lengths of its records.",
         reads=True,
     ),
+    options.GAPS,
     options.DEBUG,
     examples=("kmatch plot hits.tsv -o hits.png",),
     finds="What to draw",
@@ -139,7 +142,7 @@ def plot(given: Given) -> None:
     from kmatch.pictures.tables import read_table
     from kmatch.results.output import open_output
 
-    table = read_table(given.table, given.genome, given.pattern)
+    table = read_table(given.table, given.genome, given.pattern, given.gaps)
     picture = saved(table.draw(given.records), form)
     with open_output(output) as handle:
         handle.write(picture)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arguments import MOST, checked_count
+from kmatch.arguments import MOST, Gaps, checked_count
 from kmatch.arrays import Bools, Longs, ranked
 from kmatch.errors import InputError, counted, shown
 from kmatch.pictures import STYLE, load_figure, nothing
@@ -274,11 +274,17 @@ def _sizes(genome: Any) -> dict[str, int]:
     return dict(zip(reversed(names), reversed(lengths.tolist()), strict=True))
 
 
-def read_table(path: StrPath, genome: StrPath | None = None, pattern: str | None = None) -> Table:
+def read_table(
+    path: StrPath,
+    genome: StrPath | None = None,
+    pattern: str | None = None,
+    gaps: Gaps | None = None,
+) -> Table:
     """A table that kmatch wrote; `-` is standard input.
 
     genome: where the lengths of the records are, if they are known; pattern: the only one whose
-    rows are wanted. Raises InputError, naming file and line, for anything else.
+    rows are wanted; gaps: of the genome, as Genome takes it. Raises InputError, naming file and
+    line, for anything else.
     """
     reader = _Reader(pattern)
     with open_source(path) as source:
@@ -298,7 +304,7 @@ def read_table(path: StrPath, genome: StrPath | None = None, pattern: str | None
     if genome is not None:
         from kmatch.genome import Genome
 
-        table.lengths.update(_sizes(Genome(genome, keep=False)))
+        table.lengths.update(_sizes(Genome(genome, keep=False, gaps=gaps)))
     return table
 
 

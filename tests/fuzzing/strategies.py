@@ -11,7 +11,7 @@ from fuzzing.reads import read_cases
 from fuzzing.searches import COMPRESSED, GENOMES, PATCHES, Search, most
 from kmatch.published.registry import PUBLISHED
 
-LETTERS, IUPAC = "ACGTUNRYSWKMBDHVXacgtnrx-.*", "ACGTURYSWKMBDHVN"
+LETTERS, IUPAC = "ACGTUNRYSWKMBDHVXacgtnrx?!*", "ACGTURYSWKMBDHVN"
 COST = 100_000  # letters of text times letters of patterns that an oracle is asked for
 BOUNDS = ("max_mismatches", "max_insertions", "max_deletions")
 PAMS = ("NGG", "NAG", "TTTV", "GATC", "N", "RY", "NNNNA", "nrg")
