@@ -223,7 +223,7 @@ class Genome:
         return None
 
     def letters(self, record: str | int, start: int = 0, end: int | None = None) -> str:
-        """The letters of a record, by name or number, from start to end, in upper case.
+        """The letters of a record, by name or number, from start to end, in upper case, T for U.
 
         Raises InputError where there is no such record, and where it has no such letters.
         """
@@ -235,7 +235,7 @@ class Genome:
                         f"'{shown(each.name)}' of {self.label} has {size:,} letters, and none from "
                         f"{start:,} to {size if end is None else end:,}"
                     )
-                return each.letters[start:end].tobytes().decode("latin-1").upper()
+                return each.letters[start:end].tobytes().decode("latin-1").upper().replace("U", "T")
         raise InputError(f"{self.label} has no record {record!r}")
 
     def records(self, on_progress: Progress | None = None) -> Iterator[Record]:
