@@ -219,6 +219,20 @@ def test_gaps_and_circles_of_files(client, tmp_path):
         assert (b"a\t0\t6\t" in expected.out) == ("drop" in gaps)
 
 
+@pytest.mark.parametrize("problem", ["hamming", "edit"])
+def test_unknown_letters(problem, client, data, tmp_path, monkeypatch):
+    """Which workers see in files, packed or not, and in what is sent to them."""
+    shared = cluster.shared_file
+    for sees in (True, False):
+        if not sees:
+            monkeypatch.setattr(
+                cluster, "shared_file", lambda g: (f := shared(g)) and ("x", *f[1:])
+            )
+        for genome in genomes(data).values():
+            search = partial(getattr(kmatch, problem), genome, PATTERNS, 1, max_unknown=2)
+            assert check(search, client, tmp_path / "hits.tsv")
+
+
 def test_workers_that_do_not_see_files(client, data, tmp_path, monkeypatch):
     shared = cluster.shared_file
     monkeypatch.setattr(cluster, "shared_file", lambda g: (f := shared(g)) and ("x", *f[1:]))

@@ -153,6 +153,12 @@ EXACT = (
     Option("--exact-5p", NONE, None, "The first N letters must match.", default=0),
     Option("--exact-3p", NONE, None, "The last N letters must match.", default=0),
 )
+UNKNOWN = Option(
+    "--max-unknown",
+    NONE,
+    "unknown letters match nothing",
+    "A hit may have N letters that are no A, C, G or T, which match what they may stand for.",
+)
 BOUNDS = tuple(
     Option(f"--max-{kind}", NONE, "k", f"At most N {what} among the k differences.")
     for kind, what in (

@@ -52,6 +52,7 @@ SALTS = tuple(
     ),
     options.EDIT,
     Option("--exact-3p", NONE, None, "The last N letters of a primer must match.", default=0),
+    options.UNKNOWN,
     Option(
         "--sequence",
         bool,

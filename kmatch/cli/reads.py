@@ -26,6 +26,7 @@ MATES = Option("--mates", "FILE", "none", "The second file of pairs, read by rea
     COLUMN,
     options.distance("Mismatches allowed, or differences with --edit; N% of a pattern."),
     EDIT,
+    options.UNKNOWN,
     Option("--invert", bool, None, "Keep the reads that hold no pattern."),
     *grouped(
         OUTPUT,
@@ -71,7 +72,7 @@ def filter(given: Given) -> None:
     else:
         panel = load_patterns(list(given.sequences))
     problem, report = ("edit", "loci") if given.edit else ("hamming", None)
-    query = Query(problem, panel, given.k, report=report)
+    query = Query(problem, panel, given.k, report=report, max_unknown=given.max_unknown)
     search.aligned = bool(given.hits)
     paths = (given.output or "-", given.others, given.mates_out)
     with opened_reads(given.reads, given.mates) as (reads, mates):
@@ -110,6 +111,7 @@ def filter(given: Given) -> None:
     ),
     options.distance("Mismatches of a barcode allowed, or differences with --edit; N% of it."),
     EDIT,
+    options.UNKNOWN,
     Option(
         "--within",
         ONE,
@@ -158,7 +160,7 @@ def demux(given: Given) -> None:
     from kmatch.sequences.reads import opened_reads
 
     panel = read_patterns(given.barcodes, given.column)
-    barcodes = Barcodes(panel, given.k, given.edit, given.margin, given.within)
+    barcodes = Barcodes(panel, given.k, given.edit, given.margin, given.within, given.max_unknown)
     table = Reads((), barcodes.names, barcodes.most)
     search.dress(table)
     with (

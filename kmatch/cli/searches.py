@@ -19,6 +19,7 @@ from kmatch.cli import options
 from kmatch.cli.command import Given, Option, check_files, command
 from kmatch.cli.messages import Messages
 from kmatch.errors import InputError, counted, listed, warn
+from kmatch.search.algorithms import ENGINE
 from kmatch.search.query import Query, Run
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class Search:
     """
 
     def __init__(self, given: Given, of_hits: bool = False, default: str = "bed") -> None:
+        _check_unknown(given)
         self.given = given
         self.messages = Messages(given.quiet, given.verbose)
         self.form = options.format_of(given, of_hits, default)
@@ -171,6 +173,18 @@ class Search:
         self.messages.conclude(f"{found}; {searched}")
 
 
+def _check_unknown(given: Given) -> None:
+    """Raise UsageError for options that do not go with --max-unknown."""
+    if getattr(given, "max_unknown", None) is None:
+        return
+    if getattr(given, "algorithm", ENGINE) != ENGINE:
+        raise click.UsageError(
+            f"--max-unknown is not for --algorithm {given.algorithm}; leave one of them out"
+        )
+    if given.vcf:
+        raise click.UsageError("--max-unknown is not for --variants; leave one of them out")
+
+
 def check_inputs(given: Given, argument: str) -> None:
     """Raise UsageError for what is searched for by file and by `-p`, or neither, and for what is no
     file where one is meant; argument: the one that takes the file, as `PATTERNS`."""
@@ -191,6 +205,7 @@ def check_inputs(given: Given, argument: str) -> None:
     *options.PATTERNS,
     options.MISMATCHES,
     *options.EXACT,
+    options.UNKNOWN,
     *options.VARIANTS,
     options.algorithm("hamming"),
     *options.HITS,
@@ -212,6 +227,7 @@ def hamming(given: Given) -> None:
     *options.PAMS,
     options.SCORE,
     *options.EXACT,
+    options.UNKNOWN,
     *options.VARIANTS,
     options.algorithm("multi"),
     *options.HITS,
@@ -247,6 +263,7 @@ def multi(given: Given) -> None:
     options.SCORE,
     *options.EXACT,
     *options.BOUNDS,
+    options.UNKNOWN,
     *options.VARIANTS,
     options.algorithm("edit"),
     *options.HITS,

@@ -30,7 +30,7 @@ from kmatch.packed.writer import (
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
 from kmatch.sequences.files import Source, StrPath
 from kmatch.sequences.records import MOST, SHORT, STRETCH, Letters, Progress, RecordNames, Stretch
-from kmatch.sequences.unknown import UnknownLetters
+from kmatch.sequences.unknown import UnknownLetters, unknown_letters
 
 _NO_LETTERS = np.zeros(0, np.uint8)
 _AGAIN = "copy it again, or pack the genome again"
@@ -72,10 +72,10 @@ class PackedFile:
     """A packed genome, mapped into memory; several processes may map one.
 
     data: the whole file; label: how messages name it. size: bytes of the file; plan, words: as it
-    was packed; names, sizes: of the records, and their letters, int64[n]; begins: the position of
-    each one's first letter, int64[n]; unknown: its UnknownLetters, by position, none of version 1;
-    chunks: its StoredChunks, and lengths: theirs; checksum: of the index. Raises InputError for a
-    file that is cut, damaged, or of a newer version.
+    was packed; version: of the file; names, sizes: of the records, and their letters, int64[n];
+    begins: the position of each one's first letter, int64[n]; unknown: its UnknownLetters, by
+    position, none of version 1; chunks: its StoredChunks, and lengths: theirs; checksum: of the
+    index. Raises InputError for a file that is cut, damaged, or of a newer version.
     """
 
     def __init__(self, data: mmap.mmap | bytearray, label: str) -> None:
@@ -101,6 +101,7 @@ class PackedFile:
         tail = b""
         if len(HEADER) <= planes_end <= index_end - SPARE - INDEX.size:
             tail = bytes(data[planes_end:index_end])
+        self.version = version
         is_whole = bool(tail) and crc32(tail) == self.checksum
         if not is_whole or not self._read_index(tail, planes_end):
             raise self._damaged("is damaged in its index")
@@ -273,6 +274,20 @@ class PackedFile:
         begins = self.begins[first:last] - begin
         bounds = bounds_of(self.sizes[first:last])
         return gather(with_gaps, begins, bounds)
+
+    def unknown_of(self, chunk: LetterChunk) -> UnknownLetters:
+        """Return the UnknownLetters that a chunk shows, counted from its first position."""
+        end = chunk.base + chunk.length + self.plan.halo
+        if self.version > FIRST_VERSION:
+            return self.unknown.between(chunk.base, end).moved(-chunk.base)
+        # All that is in no plane is N, where there is a record.
+        letters = self.letters(chunk.base, min(end, sum(self.lengths)))
+        steps = np.zeros(len(letters) + 1, np.int64)
+        begins = chunk.spans.begins
+        np.add.at(steps, np.clip(begins, 0, len(letters)), 1)
+        np.add.at(steps, np.clip(begins + chunk.spans.lengths, 0, len(letters)), -1)
+        letters[np.cumsum(steps[:-1]) == 0] = 0
+        return unknown_letters(letters)
 
     def letters(self, begin: int, end: int) -> Bytes:
         """Return the letters at positions begin … end − 1, in upper case, and N between records.

@@ -53,6 +53,7 @@ def reading_of(gaps: str | None) -> Bytes:
 
 _MASKS = np.array([IUPAC.get(chr(byte).upper(), 0) for byte in range(256)], np.uint8)
 _COMPLEMENTS = np.array([int(f"{mask:04b}"[::-1], 2) for mask in range(16)], np.uint8)
+_SETS = np.where(_MASKS == 0, 15, _MASKS).astype(np.uint8)
 _BASES = np.where(np.isin(_MASKS, (1, 2, 4, 8)), _MASKS, 0).astype(np.uint8)
 
 
@@ -96,6 +97,11 @@ def odd_letter(sequence: str, at: int) -> str:
 def encode_text(letters: Bytes) -> Bytes:
     """Masks of a text's letters, which are ASCII codes: 0 for any but A, C, G, T and U."""
     return _BASES[letters]
+
+
+def encode_sets(letters: Bytes) -> Bytes:
+    """Masks of the bases that a text's letters may stand for: all four for one outside IUPAC."""
+    return _SETS[letters]
 
 
 def complement(masks: ArrayLike) -> Bytes:
