@@ -37,6 +37,7 @@ from kmatch.search.regions import Regions
 from kmatch.search.search import Progress, Search
 from kmatch.sequences.patterns import PatternSet
 from kmatch.sequences.records import Stretch, whole_stretches
+from kmatch.sequences.selection import Selection
 
 CONNECT = 10.0  # seconds that a scheduler has to answer
 WORKERS = 60.0  # seconds without any worker
@@ -73,7 +74,7 @@ class Piece(NamedTuple):
     first, last: the number of the first record and that behind the last, None for all of a file;
     file: the `shared_file` that workers may read, and gaps: what gaps are in it, as Genome takes
     it; records: gives them, to the client alone; content: a packed genome of them, where they are
-    sent.
+    sent; selection: takes these records out of the file, None for all.
     """
 
     genome: int
@@ -85,6 +86,7 @@ class Piece(NamedTuple):
     gaps: Gaps | None = None
     records: Any = None
     content: bytes | None = None
+    selection: Selection | None = None
 
     def opened(self) -> Genome | None:
         """The Genome of the records; None where this machine has not got their file."""
@@ -95,6 +97,7 @@ class Piece(NamedTuple):
             genome = Genome(self.file[0], keep=False, gaps=self.gaps)
             if shared_file(genome) == self.file:
                 genome.label = self.label
+                genome = genome.only(self.selection)
                 packed = genome.file
                 if packed is None or self.last == self.first + len(packed.names):
                     return genome  # it is searched as it lies
@@ -114,9 +117,8 @@ def pieces_of(search: Search[Any], size: int) -> Iterator[Piece]:
         file = shared_file(genome)
         letters = genome.expected_letters or 0
         if file and not packed and genomes.named and 0 < letters <= size:
-            yield Piece(
-                number, genome.label, letters, file=file, gaps=genome.gaps, records=genome.parts
-            )
+            piece = Piece(number, genome.label, letters, file=file, records=genome.parts)
+            yield piece._replace(gaps=genome.gaps, selection=genome.selection)
             continue
         parts = genome.parts()
         last = 0
@@ -124,9 +126,10 @@ def pieces_of(search: Search[Any], size: int) -> Iterator[Piece]:
             letters = sum(len(part.letters) for part in held)
             first, last = last, last + sum(len(part.names) for part in held)
             seen = file if packed else None
-            yield Piece(
+            piece = Piece(
                 number, genome.label, letters, first, last, seen, records=partial(iter, held)
             )
+            yield piece._replace(selection=genome.selection)
 
 
 def _cuts(parts: Iterable[Stretch], size: int) -> Iterator[list[Stretch]]:
@@ -148,14 +151,15 @@ def _cuts(parts: Iterable[Stretch], size: int) -> Iterator[list[Stretch]]:
 
 class Answer(NamedTuple):
     """What a task found, and met: its Progress, warnings of names, names of circular records that
-    there were not, the records that regions name, with their letters, and the records that are
-    circles by their file."""
+    there were not, the records that regions name, with their letters, the Selection, and the
+    records that are circles by their file."""
 
     found: Any
     progress: Progress
     warnings: list[str]
     missing: list[str]
     lengths: dict[str, int]
+    selection: Selection | None
     circles: dict[str, None]
 
 
@@ -187,7 +191,8 @@ def search_piece(
     names = [str(each) for each in heard if isinstance(each, NameWarning)]
     missing = list(circular.missing if circular else ())
     lengths = regions and regions.lengths
-    return Answer(found, progress, names, missing, lengths or {}, genome.circles)
+    circles = genome.circles
+    return Answer(found, progress, names, missing, lengths or {}, genome.selection, circles)
 
 
 def find_hits(
@@ -400,6 +405,8 @@ def _take_note(search: Search[Any], number: int, piece: Piece, met: Answer) -> N
     genomes.genome(piece.genome).circles.update(met.circles)
     if genomes.circular:
         genomes.circular.hear(met.missing)
+    if genomes.selection and met.selection:
+        genomes.selection.hear(met.selection)
     if search.regions:
         search.regions.join(met.lengths)
     search.progress.join(met.progress)

@@ -36,6 +36,7 @@ from kmatch.sequences.records import (
     stretch_of,
     whole_records,
 )
+from kmatch.sequences.selection import Selection, load_selection
 
 FORMATS = [(PACKED, parts_of_pipe)]  # beside those of files of sequences
 COMPRESSION = 4  # letters a byte of a compressed file
@@ -72,6 +73,8 @@ class Genome:
         genome = kmatch.Genome("genome.fa.gz")
         small = kmatch.Genome.from_records([("chr1", "ACGTTGCA")])
     """
+
+    selection: Selection | None = None  # of the records of a file, None for all
 
     def __init__(self, path: Path, *, keep: bool = True, gaps: Gaps | None = None) -> None:
         if not isinstance(path, str | os.PathLike):
@@ -158,6 +161,15 @@ class Genome:
     def lengths(self) -> Longs:
         """Letters of each record, int64[n]; reads the file first."""
         return self.sizes[1]
+
+    def only(self, selection: Selection | None) -> "Genome":
+        """Return the Genome of the records that a Selection takes; itself for None."""
+        return self if selection is None else _SelectedGenome(self, selection)
+
+    @property
+    def whole(self) -> "Genome":
+        """The Genome of all records."""
+        return self
 
     @property
     def can_reread(self) -> bool:
@@ -297,6 +309,42 @@ class Genome:
             yield part._replace(names=names)
 
 
+class _SelectedGenome(Genome):
+    """The records of a Genome that a Selection takes, numbered as if there were no others."""
+
+    def __init__(self, whole: Genome, selection: Selection) -> None:
+        self._begin(whole.path, whole.label, whole.keep, whole.gaps)
+        self.circles = whole.circles
+        self.selection: Selection = selection
+        self._whole = whole
+
+    @property
+    def whole(self) -> Genome:
+        return self._whole
+
+    @property
+    def has_sizes(self) -> bool:
+        return self._whole.has_sizes
+
+    @cached_property
+    def file(self) -> PackedFile | None:
+        file = self._whole.file
+        return file and file.only(self.selection.meet(file.names))
+
+    @property
+    def expected_letters(self) -> int | None:
+        if self.has_sizes:
+            return int(self.lengths.sum())
+        return self._whole.expected_letters  # or fewer
+
+    def parts(
+        self, on_progress: Progress | None = None, ahead: Ahead = in_turn
+    ) -> Iterator[Stretch]:
+        if self.file is not None:
+            return self.file.stretches(on_progress)
+        return self.selection.narrowed(self._whole.parts(on_progress, ahead))
+
+
 def as_genome(
     given: Genome | Path, rereads: bool | None = None, gaps: Gaps | None = None
 ) -> Genome:
@@ -354,6 +402,7 @@ class Genomes:
         gaps: Gaps | None = None,
     ) -> None:
         self.circular: Circular | None = None
+        self.selection: Selection | None = None
         self._is_warned = False  # of records that are circles
         several: Any = given
         self.label = given if isinstance(given, str) and is_list(given) else ""
@@ -385,15 +434,25 @@ class Genomes:
             self.circular = Circular(None if names is True else names)
         return self
 
-    def check_circular(self) -> None:
-        """Raise InputError for a circular record that was in no genome.
+    def with_records(self, records: Any, skip_records: Any) -> "Genomes":
+        """The same, of whose records some are searched: those whose names fit globs, and not those
+        that fit globs of records to skip (see `load_selection`)."""
+        self.selection = load_selection(records, skip_records)
+        return self
+
+    def check_names(self) -> None:
+        """Raise InputError for a circular record, and for a glob, that was in no genome.
 
         Warns of records that are circles by their files, and were searched as if they were not.
         """
         circular = self.circular
         if circular:
-            circular.check()
+            circular.check(self.selection)
+        if self.selection:
+            self.selection.check()
         circles = dict.fromkeys(name for genome in self._genomes for name in genome.circles)
+        if self.selection:
+            circles = dict.fromkeys(filter(self.selection.takes, circles))
         linear = [name for name in circles if not (circular and circular.has(name))]
         if linear and not self._is_warned:
             self._is_warned = True
@@ -405,14 +464,17 @@ class Genomes:
     def genome(self, number: int) -> Genome:
         """One of the genomes; a file is opened anew, so that none stays open."""
         genome = self._genomes[number]
-        return copy(genome) if self._opened[number] and os.path.isfile(genome.path) else genome
+        if self._opened[number] and os.path.isfile(genome.path):
+            genome = copy(genome)
+        return genome.only(self.selection)
 
     @property
     def identity(self) -> Any:
         """What no other ones have: paths, and of those in memory names and letters."""
         held = (each for each in self._genomes if not each.path)
         records = (record for each in held for record in each.records())
-        return self.label, [(record.name, crc32(record.letters[:].tobytes())) for record in records]
+        sums = [(record.name, crc32(record.letters[:].tobytes())) for record in records]
+        return self.label, sums, self.selection and self.selection.globs
 
     @cached_property
     def expected_letters(self) -> int | None:

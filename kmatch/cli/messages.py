@@ -1,4 +1,4 @@
-"""What a user sees on standard error: messages, as loud as asked for, and progress."""
+"""Messages and progress on standard error, as loud as asked for."""
 
 import os
 import re
@@ -61,7 +61,7 @@ class Messages:
             _say(message)
 
     def conclude(self, message: str) -> None:
-        """Say on a terminal, or where --verbose asks for it, what was done."""
+        """Print a summary on a terminal, or where --verbose asks for it."""
         if self.verbose or self._is_watched():
             _say(message)
 
@@ -74,7 +74,7 @@ class Messages:
     def progress(self, label: str, in_tasks: bool = False) -> Iterator[Advance | None]:
         """Give a function (consumed, size) that moves a bar on a terminal; elsewhere None.
 
-        label: a path, of which the bar shows the base name; in_tasks: whether these are tasks,
+        label: a path, whose base name the bar shows; in_tasks: whether these are tasks,
         and not bytes.
         """
         if not self._is_watched():

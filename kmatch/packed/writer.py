@@ -94,7 +94,7 @@ def write_packed(
 ) -> tuple[int, int]:
     """Write Stretches to a binary handle as a packed genome.
 
-    words: in a row; length: positions of a chunk; halo: None for what suits the records.
+    words: in a row; length: positions of a chunk; halo: None to suit the records.
     Returns (records, letters) written.
     """
     from kmatch.engine.cpu.engine import CpuEngine
@@ -147,7 +147,7 @@ def _plan_of(
 
 
 class _Tables:
-    """What the index tells.
+    """The contents of the index.
 
     chunks: of each the offset of its planes, positions that it owns, its rows, and the CRC-32 of
     its planes; names: of the records, in parts; places: the position of each one's first letter,

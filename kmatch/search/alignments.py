@@ -33,8 +33,8 @@ NO_TEXT = Text(np.zeros(0, np.uint64), 1, 1, 1)
 class GenomeTexts:
     """The letters of stretches of records; circular records go on behind their end.
 
-    longest: letters of a stretch, at the most. What is asked for in the order of the genomes is
-    read once, a record at a time.
+    longest: letters of a stretch, at the most. Stretches that are asked for in the order of the
+    genomes are read once, a record at a time.
     """
 
     def __init__(self, genomes: Genomes, longest: int) -> None:
@@ -71,7 +71,7 @@ class GenomeTexts:
         return Texts(bounds, np.concatenate(parts))
 
     def letters(self, genome: int, record: int, start: int, end: int) -> Bytes:
-        """Return the letters of one stretch as they are, without those behind the record's end."""
+        """Return the letters of one stretch as they are, up to the record's end."""
         if genome != self._genome or record < self._record:
             self._begin(genome)
         while self._record < record:
@@ -100,8 +100,8 @@ def with_alignments(
 ) -> Iterator[HitBatch]:
     """Yield the HitBatches of a Query with their alignments.
 
-    What has none yet is aligned with the letters between its ends. Raises InputError for a genome
-    that is not the same any more.
+    A hit without an alignment is aligned with the letters between its ends. Raises InputError for a
+    genome that is not the same any more.
     """
     longest = 1
     k = 0

@@ -15,7 +15,8 @@ def begin_here(
 ) -> Any:
     """Return the search of a Query in genomes, which is iterated and asked as a Search.
 
-    Raises InputError for what does not go together, DeviceError for a device that cannot be used.
+    Raises InputError for arguments that do not go together, DeviceError for a device that cannot be
+    used.
     """
     if query.problem == "best":
         from kmatch.search.best import BestSearch
