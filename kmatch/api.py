@@ -63,6 +63,7 @@ def hamming(
     strand: Strand = "both",
     exact_5p: int = 0,
     exact_3p: int = 0,
+    max_unknown: int | None = None,
     circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
     records: Globs | None = None,
@@ -89,6 +90,9 @@ def hamming(
         as `"10%"`, rounded down; the hits have a column `k` then.
     strand: `+` finds a pattern as written, `-` its reverse complement.
     exact_5p, exact_3p: how many of a pattern's first and last letters must match.
+    max_unknown: letters of a hit that are no A, C, G or T, at the most: they match whatever they
+        may stand for, N any base and R an A or a G; None where they match nothing. With k it is
+        smaller than every pattern.
     circular: True where every record is a circle, or the names of those that are: windows run over
         the origin, and a hit that does has start < n < end in a record of n letters.
     regions: only the hits inside one of them: a path of BED, or rows (name of the record,
@@ -116,7 +120,15 @@ def hamming(
         hits = kmatch.hamming("genome.fa", {"OR1": "TATCACCGCCAGAGGTA"}, k=3)
         near = hits[hits.distance <= 1]
     """
-    query = Query("hamming", load_patterns(patterns), k, strand, exact_5p, exact_3p)
+    query = Query(
+        "hamming",
+        load_patterns(patterns),
+        k,
+        strand,
+        exact_5p,
+        exact_3p,
+        max_unknown=max_unknown,
+    )
     where = _Where(genome, circular, regions, records, skip_records, variants)
     how = _How(device, threads, algorithm, scheduler, on_progress)
     return _hits(query, where, how, limit, annotate)
@@ -133,6 +145,7 @@ def multi(
     strand: Strand = "both",
     exact_5p: int = 0,
     exact_3p: int = 0,
+    max_unknown: int | None = None,
     circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
     records: Globs | None = None,
@@ -176,6 +189,7 @@ def multi(
         exact_3p,
         pam=pam,
         pam_side=side,
+        max_unknown=max_unknown,
     )
     where = _Where(genome, circular, regions, records, skip_records, variants)
     how = _How(device, threads, algorithm, scheduler, on_progress)
@@ -197,6 +211,7 @@ def edit(
     max_mismatches: int | None = None,
     max_insertions: int | None = None,
     max_deletions: int | None = None,
+    max_unknown: int | None = None,
     circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
     records: Globs | None = None,
@@ -240,6 +255,7 @@ def edit(
         max_mismatches=max_mismatches,
         max_insertions=max_insertions,
         max_deletions=max_deletions,
+        max_unknown=max_unknown,
     )
     where = _Where(genome, circular, regions, records, skip_records, variants)
     how = _How(device, threads, algorithm, scheduler, on_progress)
@@ -300,6 +316,7 @@ def pcr(
     pairs: Pairing = "own",
     edit: bool = False,
     exact_3p: int = 0,
+    max_unknown: int | None = None,
     sequence: bool = False,
     circular: bool | Sequence[str] = False,
     regions: RegionsGiven | None = None,
@@ -323,7 +340,8 @@ def pcr(
     primer, or differences with edit=True, 0 ≤ k < m. product: (least, most) letters, primers
     included. pairs: `own` joins partners, `any` every two primers, one with itself too. exact_3p:
     how many of a primer's last letters must match, with nothing skipped in them or beside them.
-    sequence: whether products have their text too. regions: only the products inside one of them.
+    max_unknown: as for `hamming`, of each site. sequence: whether products have their text too.
+    regions: only the products inside one of them.
     algorithm: of the search for the primers, `hamming` or, with edit=True, `edit`.
     The other arguments, and what is raised, are those of `hamming`.
 
@@ -332,7 +350,7 @@ def pcr(
         products[products.length < 600].to_bed("16S.bed")
     """
     panel = load_pairs(primers)
-    options = PcrOptions(product, pairs, edit, exact_3p, sequence)
+    options = PcrOptions(product, pairs, edit, exact_3p, sequence, max_unknown)
     with on_cluster(Run(device, threads, algorithm), scheduler) as run:
         genomes = as_genomes(genome).with_circular(circular).with_records(records, skip_records)
         search = PcrSearch(panel, genomes, k, options, run, load_regions(regions))

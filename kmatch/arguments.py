@@ -6,7 +6,7 @@ Neither NumPy nor Numba is imported: the command line needs this for `--help`.
 import math
 import re
 from operator import index
-from typing import Any
+from typing import Any, Literal
 
 from kmatch.errors import InputError
 
@@ -17,6 +17,8 @@ REPORTS = ("minima", "ends", "loci", "sites")
 GUIDE_REPORTS = ("sites", "ends")
 PAIRINGS = ("own", "any")
 APART = ("file", "record")
+GAP_READINGS = ("drop", "unknown")
+Gaps = Literal["drop", "unknown"]
 MOST = 2**31 - 1  # letters, differences or threads that are counted
 
 

@@ -35,7 +35,7 @@ from kmatch.results.batches import ENDLESS, HitBatch, joined, no_hits, sizes_of
 from kmatch.search.begin import begin_here
 from kmatch.search.panel import pattern_distances
 from kmatch.search.query import Query, Run
-from kmatch.sequences.alphabet import encode_text, may_be
+from kmatch.sequences.alphabet import encode_sets, encode_text
 from kmatch.sequences.circles import Circular
 from kmatch.sequences.records import RecordNames, Stretch
 
@@ -193,7 +193,7 @@ class MaskedSites:
     def _hits(self, pieces: Pieces, oligos: Longs) -> HitBatch:
         """Return the sites of oligos in pieces, whose unknown letters match what they may be."""
         names = RecordNames.of([""] * len(pieces.start))
-        letters = LETTERS[may_be(pieces.letters)]
+        letters = LETTERS[encode_sets(pieces.letters)]
         stretch = Stretch(names, np.diff(pieces.bounds), letters)
         genome = Genome.of_stretches("what is around unknown letters", [stretch])
         query = self._query.take(oligos, self._query.k)

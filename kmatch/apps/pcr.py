@@ -64,6 +64,7 @@ class PcrOptions(NamedTuple):
     edit: bool = False
     exact_3p: int = 0
     sequence: bool = False
+    max_unknown: int | None = None
 
 
 class PcrSearch:
@@ -133,9 +134,14 @@ def site_query(pairs: PrimerPairs, k: int | str, options: PcrOptions) -> Query:
         ) from None
     if checked_count("product", least) > checked_count("product", most):
         raise InputError(f"product: the least, {least}, is more than the most, {most}")
-    if options.edit:
-        return Query("edit", pairs.primers, k, exact_3p=options.exact_3p, report="loci")
-    return Query("hamming", pairs.primers, k, exact_3p=options.exact_3p)
+    query = Query(
+        "edit" if options.edit else "hamming",
+        pairs.primers,
+        k,
+        exact_3p=options.exact_3p,
+        max_unknown=options.max_unknown,
+    )
+    return query._replace(report="loci") if options.edit else query
 
 
 def products_of(

@@ -250,6 +250,7 @@ class Barcodes:
         edit: bool = False,
         margin: int = 1,
         within: int | None = None,
+        max_unknown: int | None = None,
     ) -> None:
         self.names = list(dict.fromkeys(patterns.names))
         numbers = {name: number for number, name in enumerate(self.names)}
@@ -261,7 +262,7 @@ class Barcodes:
         _check_lengths(patterns, farthest, within)
         _check_letters(patterns, within is None)
         problem, report = ("edit", "loci") if edit else ("hamming", None)
-        self.query = Query(problem, patterns, farthest, report=report)
+        self.query = Query(problem, patterns, farthest, report=report, max_unknown=max_unknown)
 
     def assigned(self, window: Window) -> ReadBatch:
         """Return the rows of the reads of a Window."""

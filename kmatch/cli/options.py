@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 import kmatch.published.registry  # noqa: F401  offers its algorithms to searches
-from kmatch.arguments import APART, PAM_SIDES, STRANDS, checked_count, checked_share
+from kmatch.arguments import APART, GAP_READINGS, PAM_SIDES, STRANDS, checked_count, checked_share
 from kmatch.cli.command import OUTPUT, RUNNING, WHERE, Argument, Given, Option, grouped
 from kmatch.errors import InputError
 from kmatch.nucleases import NUCLEASES
@@ -127,6 +127,13 @@ def regions(what: str) -> Option:
     return Option("--regions", "BED", "everywhere", text, group=WHERE)
 
 
+GAPS = Option(
+    "--gaps",
+    GAP_READINGS,
+    "an error",
+    "Leave gaps, - and ., out of FASTA and GenBank (drop), or read them as unknown letters.",
+    group=WHERE,
+)
 NAME_COLUMN = Option(
     "--name-column",
     "NAME",
@@ -156,6 +163,7 @@ PATTERNS = (
     ),
     NAME_COLUMN,
     regions("hits"),
+    GAPS,
 )
 
 
@@ -168,6 +176,12 @@ MISMATCHES = distance("Allow N mismatches, or N percent of a pattern's letters."
 EXACT = (
     Option("--exact-5p", NONE, None, "Match a pattern's first N letters exactly.", default=0),
     Option("--exact-3p", NONE, None, "Match a pattern's last N letters exactly.", default=0),
+)
+UNKNOWN = Option(
+    "--max-unknown",
+    NONE,
+    "unknown letters match nothing",
+    "Allow N letters of a hit that are no A, C, G or T; they match what they may stand for.",
 )
 BOUNDS = tuple(
     Option(f"--max-{kind}", NONE, "k", f"Allow N {what} among the k differences.")

@@ -53,6 +53,7 @@ SALTS = tuple(
     ),
     options.EDIT,
     EXACT_3P,
+    options.UNKNOWN,
     Option(
         "--sequence",
         bool,
@@ -61,6 +62,7 @@ SALTS = tuple(
         group=OUTPUT,
     ),
     options.regions("products"),
+    options.GAPS,
     options.algorithm("hamming", "edit"),
     options.CIRCULAR,
     *options.RECORDS,
@@ -158,6 +160,7 @@ def pcr(given: Given) -> None:
         "Write also the regions, as BED, in which a primer starts at every position.",
         group=OUTPUT,
     ),
+    options.GAPS,
     options.algorithm("primer"),
     *options.RECORDS,
     *options.TABLE,
@@ -190,8 +193,8 @@ def primer(given: Given) -> None:
     from kmatch.sequences.selection import load_selection
 
     selection = load_selection(given.records, given.skip_records)
-    target = Genome(given.target, keep=False)
-    background = Genome(given.background, keep=False).only(selection)
+    target = Genome(given.target, keep=False, gaps=given.gaps)
+    background = Genome(given.background, keep=False, gaps=given.gaps).only(selection)
     how = given.made(PrimerOptions)
     where = load_regions(given.regions)
     begin = partial(PrimerSearch, target, background, given.k, how, regions=where)
@@ -273,6 +276,7 @@ def _explain_regions(path: str | None) -> None:
         "sites come first.",
     ),
     options.regions("guides of TARGET"),
+    options.GAPS,
     *options.VARIANTS,
     Option(
         "--score",
@@ -337,7 +341,7 @@ def guides(given: Given) -> None:
             f"{search.label}: with --best the genome is searched again for --hits, and a pipe "
             "cannot be read twice; give a file"
         )
-    target = Genome(given.target, keep=False)
+    target = Genome(given.target, keep=False, gaps=given.gaps)
     how = given.made(GuideOptions)
     where = load_regions(given.regions)
     begin = partial(GuideSearch, target, search.genomes, how, regions=where)
@@ -373,6 +377,7 @@ def guides(given: Given) -> None:
     options.EDIT,
     EXACT_3P,
     options.EACH,
+    options.GAPS,
     *grouped(
         OUTPUT,
         Option(

@@ -30,6 +30,7 @@ MATES = Option("--mates", "FILE", "none", "Take the second reads of pairs from F
         "Allow N mismatches, or N percent of a pattern's letters; with --edit, differences."
     ),
     EDIT,
+    options.UNKNOWN,
     Option("--invert", bool, None, "Write the reads that hold no pattern."),
     *grouped(
         OUTPUT,
@@ -77,7 +78,7 @@ def filter(given: Given) -> None:
     else:
         panel = load_patterns(list(given.sequences))
     problem, report = ("edit", "loci") if given.edit else ("hamming", None)
-    query = Query(problem, panel, given.k, report=report)
+    query = Query(problem, panel, given.k, report=report, max_unknown=given.max_unknown)
     search.aligned = bool(given.hits)
     paths = (given.output or "-", given.others, given.mates_out)
     with opened_reads(given.reads, given.mates) as (reads, mates):
@@ -119,6 +120,7 @@ def filter(given: Given) -> None:
         "Allow N mismatches, or N percent of a barcode's letters; with --edit, differences."
     ),
     EDIT,
+    options.UNKNOWN,
     Option(
         "--within",
         ONE,
@@ -176,7 +178,7 @@ def demux(given: Given) -> None:
     from kmatch.sequences.reads import opened_reads
 
     panel = read_patterns(given.barcodes, given.column, given.name_column)
-    barcodes = Barcodes(panel, given.k, given.edit, given.margin, given.within)
+    barcodes = Barcodes(panel, given.k, given.edit, given.margin, given.within, given.max_unknown)
     table = Reads((), barcodes.names, barcodes.most)
     search.dress(table)
     with (

@@ -21,6 +21,7 @@ from kmatch.cli import options
 from kmatch.cli.command import Given, Option, check_files, command
 from kmatch.cli.messages import Messages
 from kmatch.errors import InputError, counted, listed, warn
+from kmatch.search.algorithms import ENGINE
 from kmatch.search.query import Query, Run
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class Search:
     """
 
     def __init__(self, given: Given, of_hits: bool = False, default: str = "bed") -> None:
+        _check_unknown(given)
         self.given = given
         self.messages = Messages(given.quiet, given.verbose)
         self.form = options.format_of(given, of_hits, default)
@@ -81,7 +83,7 @@ class Search:
         if panel is not None:
             self._panel, self.regions = panel, load_regions(self.given.regions)
         given = self.given
-        genomes = as_genomes(given.genome, rereads).with_circular(given.circular)
+        genomes = as_genomes(given.genome, rereads, given.gaps).with_circular(given.circular)
         self.genomes = genomes.with_records(given.records, given.skip_records)
         self.label = self.genomes.label
         if self.genomes.named and any(map(os.path.exists, self.given.outputs.values())):
@@ -217,6 +219,18 @@ class Search:
         return heard(batches, self.page.add) if self.page else batches
 
 
+def _check_unknown(given: Given) -> None:
+    """Raise UsageError for options that do not go with --max-unknown."""
+    if getattr(given, "max_unknown", None) is None:
+        return
+    if getattr(given, "algorithm", ENGINE) != ENGINE:
+        raise click.UsageError(
+            f"--max-unknown is not for --algorithm {given.algorithm}; leave one of them out"
+        )
+    if given.vcf:
+        raise click.UsageError("--max-unknown is not for --variants; leave one of them out")
+
+
 def check_inputs(given: Given, argument: str) -> None:
     """Raise UsageError for what is searched for by file and by `-p`, or neither, and for what is no
     file where one is meant; argument: the one that takes the file, as `PATTERNS`."""
@@ -237,6 +251,7 @@ def check_inputs(given: Given, argument: str) -> None:
     *options.PATTERNS,
     options.MISMATCHES,
     *options.EXACT,
+    options.UNKNOWN,
     *options.VARIANTS,
     options.algorithm("hamming"),
     *options.HITS,
@@ -259,6 +274,7 @@ def hamming(given: Given) -> None:
     options.NUCLEASE,
     options.SCORE,
     *options.EXACT,
+    options.UNKNOWN,
     *options.VARIANTS,
     options.algorithm("multi"),
     options.HTML,
@@ -298,6 +314,7 @@ def multi(given: Given) -> None:
     options.SCORE,
     *options.EXACT,
     *options.BOUNDS,
+    options.UNKNOWN,
     *options.VARIANTS,
     options.algorithm("edit"),
     options.HTML,

@@ -67,6 +67,7 @@ def _inches(context: click.Context, option: click.Parameter, given: str | None) 
         "Write to FILE, whole or not at all.",
         group=OUTPUT,
     ),
+    options.GAPS,
     options.THREADS,
     options.QUIET,
     options.VERBOSE,
@@ -95,7 +96,8 @@ def pack(given: Given) -> None:
     from kmatch.results.output import open_output
 
     with messages.progress(genome) as advance, open_output(path) as handle:
-        parts = Genome(genome, keep=False).parts(advance, Workers(given.threads or cores()).ahead)
+        packed = Genome(genome, keep=False, gaps=given.gaps)
+        parts = packed.parts(advance, Workers(given.threads or cores()).ahead)
         records, letters = write_packed(parts, handle, threads=given.threads)
     messages.detail(f"{path}: {letters:,} letters in {records:,} records")
 
@@ -148,6 +150,7 @@ def pack(given: Given) -> None:
         "the search.",
         reads=True,
     ),
+    options.GAPS,
     options.DEBUG,
     examples=(
         "kmatch plot hits.tsv -o hits.png",
@@ -184,7 +187,7 @@ def plot(given: Given) -> None:
     from kmatch.pictures.tables import read_table
     from kmatch.results.output import open_output
 
-    table = read_table(given.table, given.genome, given.pattern, given.report)
+    table = read_table(given.table, given.genome, given.pattern, given.report, given.gaps)
     asked = replace(table, size=given.size, heading=given.title or "")
     picture = saved(asked.draw(given.most or given.records), form, given.dpi)
     with open_output(output) as handle:

@@ -99,7 +99,8 @@ class Engine(ABC):
         """
         self.workers.run(pack, pack_items(text.words, text.plane_words), letters, text)
         if united:
-            add_sets(letters, np.flatnonzero(letters >= SET), text)
+            places = np.flatnonzero(letters >= SET)
+            add_sets(letters[places], places, text)
 
     @abstractmethod
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:

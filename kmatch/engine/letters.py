@@ -8,7 +8,7 @@ import numpy as np
 from kmatch.engine import queries
 from kmatch.engine.cpu.hits import next_item
 from kmatch.engine.cpu.vectors import pointer
-from kmatch.engine.types import COMPLEMENT, LETTERS, MATCH, MISMATCH
+from kmatch.engine.types import COMPLEMENT, MATCH, MISMATCH, SHOWN
 from kmatch.engine.workers import SLAB
 from kmatch.jit.kernels import inlined, kernel
 
@@ -196,5 +196,5 @@ def read_windows(work, view, positions, minus, bounds, compared, windows):
             for j in range(size):
                 mask = COMPLEMENT[window[j]] if is_reverse else window[j]
                 columns[j] = MATCH if mask & pattern[j] else MISMATCH
-                window[j] = LETTERS[mask]
+                window[j] = SHOWN[mask]
         slab = next_item(work)

@@ -10,6 +10,7 @@ from kmatch.engine.geometry import Text
 SET = 128  # and a mask: a letter that matches several bases, which united texts have alone
 LETTERS = np.arange(SET, SET + 16, dtype=np.uint8)  # by mask
 LETTERS[[0, 1, 2, 4, 8]] = np.frombuffer(b"NACGT", np.uint8)
+SHOWN = np.where(LETTERS < SET, LETTERS, ord("N")).astype(np.uint8)  # by mask, N for any other
 COMPLEMENT = np.array([0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15], np.uint8)
 MATCH = np.uint8(ord("="))
 MISMATCH = np.uint8(ord("X"))

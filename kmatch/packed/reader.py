@@ -16,10 +16,22 @@ from kmatch.engine.engine import read_text
 from kmatch.engine.geometry import LANES_PER_WORD, Text
 from kmatch.engine.types import LETTERS
 from kmatch.errors import InputError
-from kmatch.packed.writer import HEADER, INDEX, MAGIC, SPARE, TAIL, VERSION, IndexNumbers, crc32
+from kmatch.packed.writer import (
+    FIRST_VERSION,
+    HEADER,
+    INDEX,
+    MAGIC,
+    SPARE,
+    TAIL,
+    VERSION,
+    IndexNumbers,
+    crc32,
+    header_of,
+)
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
 from kmatch.sequences.files import Source, StrPath
 from kmatch.sequences.records import MOST, SHORT, STRETCH, Letters, Progress, RecordNames, Stretch
+from kmatch.sequences.unknown import UnknownLetters, unknown_letters
 
 _NO_LETTERS = np.zeros(0, np.uint8)
 _AGAIN = "copy it again, or pack the genome again"
@@ -61,9 +73,10 @@ class PackedFile:
     """A packed genome, mapped into memory; several processes may map one.
 
     data: the whole file; label: how messages name it. size: bytes of the file; plan, words: as it
-    was packed; names, sizes: of the records, and their letters, int64[n]; begins: the position of
-    each one's first letter, int64[n]; chunks: its StoredChunks, and lengths: theirs; checksum: of
-    the index. Raises InputError for a file that is cut, damaged, or of a newer version.
+    was packed; version: of the file; names, sizes: of the records, and their letters, int64[n];
+    begins: the position of each one's first letter, int64[n]; unknown: its UnknownLetters, by
+    position, none of version 1; chunks: its StoredChunks, and lengths: theirs; checksum: of the
+    index. Raises InputError for a file that is cut, damaged, or of a newer version.
     """
 
     def __init__(self, data: mmap.mmap | bytearray, label: str) -> None:
@@ -80,15 +93,16 @@ class PackedFile:
                 f"{label}: a packed genome of version {version}, and this kmatch reads version "
                 f"{VERSION}; use a newer kmatch, or pack the genome again"
             )
-        if data[: len(HEADER)] != HEADER:
+        if version < FIRST_VERSION or data[: len(HEADER)] != header_of(version):
             raise self._damaged("is damaged in its first bytes")
         index_end = self.size - TAIL.size
-        planes_end, self.checksum, version, magic = TAIL.unpack(data[index_end:])
-        if magic != MAGIC or version != VERSION:
+        planes_end, self.checksum, last_version, magic = TAIL.unpack(data[index_end:])
+        if magic != MAGIC or last_version != version:
             raise self._damaged("is cut or damaged at its end")
         tail = b""
         if len(HEADER) <= planes_end <= index_end - SPARE - INDEX.size:
             tail = bytes(data[planes_end:index_end])
+        self.version = version
         is_whole = bool(tail) and crc32(tail) == self.checksum
         if not is_whole or not self._read_index(tail, planes_end):
             raise self._damaged("is damaged in its index")
@@ -120,7 +134,8 @@ class PackedFile:
         # Where the tables of chunks and of records and the names begin in the tail.
         chunks_start = SPARE + INDEX.size
         records_start = chunks_start + 32 * numbers.chunks
-        names_start = records_start + 24 * numbers.records
+        unknown_start = records_start + 24 * numbers.records
+        names_start = unknown_start + 24 * numbers.stretches
         if names_start + numbers.name_bytes != len(tail):
             return False
         self.words = numbers.words
@@ -133,11 +148,17 @@ class PackedFile:
         columns = records.reshape(-1, 3).T
         self.begins, self.sizes, name_ends = np.ascontiguousarray(columns, np.int64)
         self._ends = self.begins + self.sizes
+        stretches = np.frombuffer(tail, "<i8", 3 * numbers.stretches, unknown_start)
+        columns = stretches.reshape(-1, 3).T
+        unknown_begin, unknown_size, letter = np.ascontiguousarray(columns, np.int64)
+        unknown_end = unknown_begin + unknown_size
+        self.unknown = UnknownLetters(unknown_begin, unknown_end, letter.astype(np.uint8))
         name_bounds = np.concatenate([np.zeros(1, np.int64), name_ends])
         self.names = RecordNames(name_bounds, np.frombuffer(tail, np.uint8, -1, names_start))
         return (
             self._chunks_fit(planes_end)
             and self._records_fit()
+            and self._unknown_fits(letter)
             and _ascends(name_ends, numbers.name_bytes)
             and (numbers.records > 0 or numbers.chunks == 0)
         )
@@ -160,6 +181,18 @@ class PackedFile:
         is_inside = self.sizes <= positions - self.begins
         fits = bool((is_inside & (self.sizes >= 0)).all())
         return fits and _ascends(self.begins, positions)
+
+    def _unknown_fits(self, letter: Longs) -> bool:
+        """Return whether stretches of unknown letters come in order, where chunks own positions.
+
+        letter: int64[n], as in the file.
+        """
+        begin = self.unknown.begin
+        end = self.unknown.end
+        places = np.stack([begin, end], axis=1).reshape(-1)
+        are_letters = (letter > ord(" ")) & (letter <= ord("~"))
+        is_ordered = _ascends(places, sum(self.lengths)) and bool((begin < end).all())
+        return is_ordered and bool(are_letters.all())
 
     def _planes_of(self, number: int) -> Words:
         """The planes of a chunk, uint64[4·(rows + halo)·words] and SPARE bytes."""
@@ -263,8 +296,22 @@ class PackedFile:
         bounds = bounds_of(self.sizes[first:last])
         return gather(with_gaps, begins, bounds)
 
+    def unknown_of(self, chunk: LetterChunk) -> UnknownLetters:
+        """Return the UnknownLetters that a chunk shows, counted from its first position."""
+        end = chunk.base + chunk.length + self.plan.halo
+        if self.version > FIRST_VERSION:
+            return self.unknown.between(chunk.base, end).moved(-chunk.base)
+        # All that is in no plane is N, where there is a record.
+        letters = self.letters(chunk.base, min(end, sum(self.lengths)))
+        steps = np.zeros(len(letters) + 1, np.int64)
+        begins = chunk.spans.begins
+        np.add.at(steps, np.clip(begins, 0, len(letters)), 1)
+        np.add.at(steps, np.clip(begins + chunk.spans.lengths, 0, len(letters)), -1)
+        letters[np.cumsum(steps[:-1]) == 0] = 0
+        return unknown_letters(letters)
+
     def letters(self, begin: int, end: int) -> Bytes:
-        """Return the letters at positions begin … end − 1: A, C, G, T, and N for anything else.
+        """Return the letters at positions begin … end − 1, in upper case, and N between records.
 
         positions       begin |----------------------------| end
         chunks       |---------|---------|---------|---------|
@@ -287,7 +334,9 @@ class PackedFile:
         text = self.text(number)
         masks = np.empty(self.lengths[number], np.uint8)
         read_text(np.array([0, text.words]), text, masks)
-        return look_up(masks, LETTERS)
+        letters = look_up(masks, LETTERS)
+        self.unknown.write(letters, number * self.plan.length)
+        return letters
 
 
 def _ascends(places: Longs, end: int) -> bool:

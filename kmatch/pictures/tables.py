@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arguments import MOST, checked_count
+from kmatch.arguments import MOST, Gaps, checked_count
 from kmatch.arrays import Bools, Floats, Longs, order_of, ranked
 from kmatch.errors import InputError, counted, shown
 from kmatch.pictures import STYLE, Size, load_figure, nothing
@@ -334,12 +334,14 @@ def read_table(
     genome: StrPath | None = None,
     pattern: str | None = None,
     report: StrPath | None = None,
+    gaps: Gaps | None = None,
 ) -> Table:
     """Return the Table of a file that kmatch wrote; `-` is standard input.
 
     genome: where the lengths of the records are, if they are known; pattern: the only one whose
     rows are wanted; report: what the search wrote by --json, which has the lengths of records and
-    the patterns or pairs without a row. Raises InputError, naming file and line, for anything else.
+    the patterns or pairs without a row; gaps: of the genome, as Genome takes it. Raises InputError,
+    naming file and line, for anything else.
     """
     reader = _Reader(pattern)
     with open_source(path) as source:
@@ -364,7 +366,7 @@ def read_table(
     if genome is not None:
         from kmatch.genome import Genome
 
-        table.lengths.update(_sizes(Genome(genome, keep=False)))
+        table.lengths.update(_sizes(Genome(genome, keep=False, gaps=gaps)))
     _check_lengths(table, label)
     return table
 

@@ -20,7 +20,7 @@ from kmatch.search.panel import each_strand
 from kmatch.search.query import Query
 from kmatch.search.rules import Sought, rules_of, sought_of
 from kmatch.search.tracing import trace_ends
-from kmatch.sequences.alphabet import encode_text
+from kmatch.sequences.alphabet import encode_sets, encode_text
 from kmatch.sequences.circles import Circles
 from kmatch.sequences.records import Letters, whole_records
 
@@ -114,6 +114,7 @@ def with_alignments(
     panel = each_strand(query.patterns, "both")
     limits = np.full(len(panel.lengths), k)
     sought = sought_of(panel, rules_of(query), limits)
+    sought = sought._replace(most_unknown=query.max_unknown)
     engine = choose_engine("cpu", threads)
     for batch in batches:
         if batch.columns is None and len(batch):
@@ -153,7 +154,8 @@ def _columns(hits: HitBatch, text: Texts, sought: Sought, engine: Engine) -> Col
                               ^         ^
     """
     ends = _anchored_ends(hits, text, sought)
-    masks = encode_text(text.letters)
+    encoded = encode_text if sought.most_unknown is None else encode_sets
+    masks = encoded(text.letters)
     view = View(NO_TEXT, masks, NO_LETTERS, len(masks))
     found = trace_ends(engine.workers, view, sought, ends, aligned=True)
     columns = found.columns

@@ -23,6 +23,10 @@ def begin_here(
 
         return BestSearch(query, genomes, run, regions)
 
+    if query.max_unknown is not None and run.algorithm != ENGINE:
+        raise InputError(
+            f"max_unknown is not for algorithm '{run.algorithm}'; use --algorithm {ENGINE}"
+        )
     rules = rules_of(query)
     if rules.unequal and run.algorithm != ENGINE:
         *others, last = (pam.sequence for pam in rules.pams)

@@ -98,6 +98,26 @@ def checked_distances(query: Query) -> Longs:
     return pattern_distances(patterns, query.k)
 
 
+def checked_unknown(query: Query, distances: Longs) -> int | None:
+    """Return the most unknown letters of a hit; None where they match nothing.
+
+    distances: int64[P], the k of each pattern. Raises InputError for what is no number, and where a
+    pattern could match with unknown letters and differences alone.
+    """
+    if query.max_unknown is None:
+        return None
+    most = checked_count("max_unknown", query.max_unknown)
+    patterns = query.patterns
+    short = np.flatnonzero(patterns.lengths <= distances + most)
+    if len(short):
+        told = patterns.told(short[0])
+        raise InputError(
+            f"{told}: max_unknown = {most} and k = {distances[short[0]]} must be fewer together, "
+            "or it would match unknown letters alone"
+        )
+    return most
+
+
 def each_strand(patterns: PatternSet, strand: str) -> Panel:
     """Return the Panel of all patterns on the wanted strands, strand by strand."""
     strands = np.array(wanted_strands(strand), np.uint8)

@@ -259,13 +259,15 @@ class Sought(NamedTuple):
     """What a search for differences looks for, the same in every genome.
 
     panel: the pattern and the strand of each query; rules: what holds for hits besides k; query:
-    the letters of the queries, and the limit of each; constraints: the rules as kernels take them.
+    the letters of the queries, and the limit of each; constraints: the rules as kernels take them;
+    most_unknown: the most unknown letters of a hit, None where they match nothing.
     """
 
     panel: Panel
     rules: Rules
     query: DifferenceQuery
     constraints: Constraints
+    most_unknown: int | None = None
 
     @property
     def is_bound(self) -> bool:
@@ -276,6 +278,12 @@ class Sought(NamedTuple):
     def longest(self) -> int:
         """Letters of the longest pattern and of its PAM."""
         return int(self.panel.lengths.max()) + self.rules.reach
+
+    @property
+    def by_states(self) -> "Sought":
+        """The same, whose distances are found anew even where k alone bounds them."""
+        states = self.constraints.states._replace(apart=True)
+        return self._replace(constraints=self.constraints._replace(states=states))
 
     @property
     def longest_hit(self) -> int:

@@ -18,6 +18,9 @@ Found = tuple[Longs, Longs, Longs, Longs]
 keep_ends = entry(
     "kmatch.engine.pams:keep_ends", tuple[Longs, View, DifferenceQuery, Constraints, Ends]
 )
+limit_ends = entry(
+    "kmatch.engine.pams:limit_ends", tuple[Longs, View, DifferenceQuery, Constraints, int, Ends]
+)
 trace = entry(
     "kmatch.engine.alignments:trace",
     tuple[Longs, View, DifferenceQuery, Constraints, Ends, Found, tuple[Longs, Bytes, Bytes]],

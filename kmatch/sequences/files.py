@@ -30,6 +30,9 @@ MAGIC = {
 }
 LIST = "@"  # before the path of a file that lists genomes
 HEAD = 16  # bytes that show the format of a file
+COMMENTS = (b";", b"#")  # begin lines above FASTA
+LINE_ENDS = (b"\n", b"\r")
+LONGEST_COMMENTS = 1 << 18  # bytes of all these lines
 SAM = rb"@(HD|SQ|RG|PG|CO)\t"
 _START = 1 << 16  # bytes that are looked at
 _SMALL = 1 << 20  # bytes of a file that threads are worth
@@ -83,6 +86,29 @@ class Source:
         while (start := handle.peek())[:1].isspace():
             handle.read(len(start) - len(start.lstrip()))
         return _buffered(handle, self.label)  # what is left in the buffer may not show the format
+
+    def skip_comments(self) -> None:
+        """Go on to the first line that is neither blank nor a comment of `;` or `#`.
+
+        LF, CRLF or CR ends a line. Raises InputError where there are more of them than a file of
+        sequences has.
+        """
+        skipped = 0
+        in_comment = False
+        while letter := self.handle.peek()[:1]:
+            in_comment = (in_comment or letter in COMMENTS) and letter not in LINE_ENDS
+            if not (in_comment or letter.isspace()):
+                break
+            self.handle.read(1)
+            skipped += 1
+            if skipped > LONGEST_COMMENTS:
+                raise InputError(
+                    f"{self.label}: more than {LONGEST_COMMENTS:,} characters of comments before "
+                    "the first record; is this FASTA?"
+                )
+        # What is left in the buffer may not show the format.
+        self.handle = _buffered(self.handle, self.label)
+        self.head = self.handle.peek()[:HEAD]
 
     @property
     def consumed(self) -> int | None:
