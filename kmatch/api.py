@@ -6,53 +6,50 @@ DeviceError, an output that cannot be written OutputError, a cluster that cannot
 failed ClusterError; all are KmatchError.
 """
 
-import os
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import kmatch.published.registry  # noqa: F401  offers its algorithms to searches
 from kmatch.apps.assay import AssayOptions, AssaySearch
 from kmatch.apps.guides import GuideOptions, GuideSearch
 from kmatch.apps.pcr import PRODUCT, PcrOptions, PcrSearch
 from kmatch.apps.primer import PrimerOptions, PrimerSearch
-from kmatch.apps.searches import begin_search, make_scorer, on_cluster
+from kmatch.apps.searches import on_cluster
 from kmatch.arguments import APART, check_choice, check_threads, checked_count
+from kmatch.calls import (
+    Each,
+    Globs,
+    How,
+    Limits,
+    Pairing,
+    Pams,
+    Path,
+    Report,
+    Scheduler,
+    Score,
+    Searched,
+    Side,
+    Strand,
+    Where,
+    hits_of,
+    known_scores,
+)
 from kmatch.engine.workers import Workers, cores
 from kmatch.genome import Genome, as_genome, as_genomes
 from kmatch.nucleases import CAS9, NUCLEASES, guide_length_of, pam_of
 from kmatch.packed.writer import write_packed
 from kmatch.results.assays import Assays
 from kmatch.results.guides import VARIED, Guides
-from kmatch.results.limit import limited
 from kmatch.results.melting import SALTS, Salts
 from kmatch.results.output import open_output
-from kmatch.results.scores import SCORES
-from kmatch.results.table import VARIANTS, Hits, Primers, Products
-from kmatch.search.alignments import BESIDE, GenomeTexts, with_alignments
-from kmatch.search.panel import pattern_distances
+from kmatch.results.table import Hits, Primers, Products
 from kmatch.search.query import Query, Run
 from kmatch.search.regions import RegionsGiven, load_regions
-from kmatch.search.rules import beside_pams
 from kmatch.sequences.oligos import PairsGiven, load_pairs
 from kmatch.sequences.patterns import Patterns, load_patterns
 from kmatch.sequences.records import Progress
 from kmatch.sequences.selection import load_selection
 from kmatch.variants.vcf import Variants, load_variants
-
-Path = str | os.PathLike[str]
-Searched = Genome | Path | Sequence[Genome | Path]
-Strand = Literal["both", "+", "-"]
-Report = Literal["minima", "ends", "loci", "sites"]
-Side = Literal["3p", "5p"]
-Pams = str | Sequence[str]
-Globs = str | Sequence[str]
-Score = Literal["cfd", "mit"]
-Pairing = Literal["own", "any"]
-Each = Literal["file", "record"]
-Limits = tuple[float, float]
-Scheduler = Any  # an address, a scheduler file, or a distributed.Client
 
 
 def hamming(
@@ -129,9 +126,9 @@ def hamming(
         exact_3p,
         max_unknown=max_unknown,
     )
-    where = _Where(genome, circular, regions, records, skip_records, variants)
-    how = _How(device, threads, algorithm, scheduler, on_progress)
-    return _hits(query, where, how, limit, annotate)
+    where = Where(genome, circular, regions, records, skip_records, variants)
+    how = How(device, threads, algorithm, scheduler, on_progress)
+    return hits_of(query, where, how, limit, annotate)
 
 
 def multi(
@@ -191,9 +188,9 @@ def multi(
         pam_side=side,
         max_unknown=max_unknown,
     )
-    where = _Where(genome, circular, regions, records, skip_records, variants)
-    how = _How(device, threads, algorithm, scheduler, on_progress)
-    return _hits(query, where, how, limit, annotate, score, nuclease)
+    where = Where(genome, circular, regions, records, skip_records, variants)
+    how = How(device, threads, algorithm, scheduler, on_progress)
+    return hits_of(query, where, how, limit, annotate, score, nuclease)
 
 
 def edit(
@@ -257,9 +254,9 @@ def edit(
         max_deletions=max_deletions,
         max_unknown=max_unknown,
     )
-    where = _Where(genome, circular, regions, records, skip_records, variants)
-    how = _How(device, threads, algorithm, scheduler, on_progress)
-    return _hits(query, where, how, limit, annotate, score, nuclease)
+    where = Where(genome, circular, regions, records, skip_records, variants)
+    how = How(device, threads, algorithm, scheduler, on_progress)
+    return hits_of(query, where, how, limit, annotate, score, nuclease)
 
 
 def best(
@@ -302,9 +299,9 @@ def best(
         exact_3p=exact_3p,
         each=each,
     )
-    where = _Where(genome, circular, regions, records, skip_records)
-    how = _How(device, threads, algorithm, scheduler, on_progress)
-    return _hits(query, where, how, limit, annotate)
+    where = Where(genome, circular, regions, records, skip_records)
+    how = How(device, threads, algorithm, scheduler, on_progress)
+    return hits_of(query, where, how, limit, annotate)
 
 
 def pcr(
@@ -448,7 +445,7 @@ def guides(
         guides = kmatch.guides("gene.fa", "genome.fa", k=3)
         guides[guides.d0 == 1].to_tsv("guides.tsv")
     """
-    names = _scores(score)
+    names = known_scores(score)
     k = checked_count("k", k)
     best = None if best is None else checked_count("best", best, 1)
     beside, side = pam_of(nuclease, pam, pam_side)
@@ -553,81 +550,3 @@ def pack(
     with open_output(path) as handle:
         parts = as_genome(genome).parts(on_progress, Workers(threads or cores()).ahead)
         return write_packed(parts, handle, threads=threads)
-
-
-def _scores(given: str | Sequence[str]) -> list[str]:
-    """The names of scores that are asked for."""
-    names = [given] if isinstance(given, str) else list(given)
-    for name in names:
-        check_choice("score", name, tuple(SCORES))
-    return names
-
-
-@dataclass(frozen=True)
-class _Where:
-    """Where patterns are searched for; see `hamming`."""
-
-    genome: Searched
-    circular: bool | Sequence[str]
-    regions: RegionsGiven | None
-    records: Globs | None
-    skip_records: Globs | None
-    variants: Variants | Path | Sequence[Path] | None = None
-
-
-@dataclass(frozen=True)
-class _How:
-    """How a search runs; see `hamming`."""
-
-    device: str
-    threads: int | None
-    algorithm: str
-    scheduler: Scheduler | None
-    on_progress: Progress | None
-
-
-def _hits(
-    query: Query,
-    where: _Where,
-    how: _How,
-    limit: int | None,
-    annotate: Path | Sequence[Path] | None,
-    score: Score | Sequence[Score] = (),
-    nuclease: str | None = None,
-) -> Hits:
-    """Return the Hits of a search for patterns: with alignments where a column needs them."""
-    patterns = beside_pams(query.patterns, query.pam, query.pam_side)
-    query = query._replace(patterns=patterns)
-    variants = load_variants(where.variants)
-    names = _scores(score)
-    k_each = pattern_distances(patterns, query.k) if isinstance(query.k, str) else None
-    run = Run(how.device, how.threads, how.algorithm, variants=variants)
-    with on_cluster(run, how.scheduler) as run:
-        genomes = as_genomes(where.genome).with_circular(where.circular)
-        genomes = genomes.with_records(where.records, where.skip_records)
-
-        # Alignments come with the hits where these cannot be read again, or a column needs them.
-        aligned = not genomes.can_reread or bool(names or variants)
-        run = run._replace(aligned=aligned)
-        align = partial(with_alignments, query=query, genomes=genomes, threads=run.threads)
-
-        # A table without rows, with all its columns.
-        pam_first = query.pam_side == "5p"
-        hits = Hits((), patterns, genomes, pam_first, k_each, None if aligned else align)
-        hits.threads = run.threads
-        hits.add_scores(names)
-        if annotate is not None:
-            hits.annotate(annotate)
-        if variants is not None:
-            hits.add(VARIANTS)
-            hits.has_alleles = variants.alleles
-        if genomes.can_reread:
-            longest = 2 * int(patterns.lengths.max()) + BESIDE
-            hits.letters = GenomeTexts(genomes, longest).letters
-
-        # Its rows.
-        scorer = make_scorer(query, names, nuclease) if names else None
-        search = begin_search(query, genomes, run, load_regions(where.regions), scorer)
-        search.progress.tell = how.on_progress
-        hits.take(limited(search, patterns, limit, query.each))
-    return hits
