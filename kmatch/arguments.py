@@ -13,7 +13,8 @@ from kmatch.errors import InputError
 STRANDS = ("both", "+", "-")
 BACKGROUND_STRANDS = ("both", "+")
 PAM_SIDES = ("3p", "5p")
-REPORTS = ("minima", "ends", "loci")
+REPORTS = ("minima", "ends", "loci", "sites")
+GUIDE_REPORTS = ("sites", "ends")
 PAIRINGS = ("own", "any")
 APART = ("file", "record")
 MOST = 2**31 - 1  # letters, differences or threads that are counted

@@ -36,6 +36,7 @@ from kmatch.search.regions import Regions
 from kmatch.search.search import Progress, Search
 from kmatch.sequences.patterns import PatternSet
 from kmatch.sequences.records import Stretch, whole_stretches
+from kmatch.sequences.selection import Selection
 
 CONNECT = 10.0  # seconds that a scheduler has to answer
 WORKERS = 60.0  # seconds without any worker
@@ -71,7 +72,8 @@ class Piece(NamedTuple):
     genome: its number among those searched; label: how messages name it; letters: about how many;
     first, last: the number of the first record and that behind the last, None for all of a file;
     file: the `shared_file` that workers may read; records: gives them, to the client alone;
-    content: a packed genome of them, where they are sent.
+    content: a packed genome of them, where they are sent; selection: takes these records out of the
+    file, None for all.
     """
 
     genome: int
@@ -82,6 +84,7 @@ class Piece(NamedTuple):
     file: tuple[str, int, int, int | None] | None = None
     records: Any = None
     content: bytes | None = None
+    selection: Selection | None = None
 
     def opened(self) -> Genome | None:
         """The Genome of the records; None where this machine has not got their file."""
@@ -92,6 +95,7 @@ class Piece(NamedTuple):
             genome = Genome(self.file[0], keep=False)
             if shared_file(genome) == self.file:
                 genome.label = self.label
+                genome = genome.only(self.selection)
                 packed = genome.file
                 if packed is None or self.last == self.first + len(packed.names):
                     return genome  # it is searched as it lies
@@ -111,7 +115,8 @@ def pieces_of(search: Search[Any], size: int) -> Iterator[Piece]:
         file = shared_file(genome)
         letters = genome.expected_letters or 0
         if file and not packed and genomes.named and 0 < letters <= size:
-            yield Piece(number, genome.label, letters, file=file, records=genome.parts)
+            piece = Piece(number, genome.label, letters, file=file, records=genome.parts)
+            yield piece._replace(selection=genome.selection)
             continue
         parts = genome.parts()
         last = 0
@@ -119,7 +124,8 @@ def pieces_of(search: Search[Any], size: int) -> Iterator[Piece]:
             letters = sum(len(part.letters) for part in held)
             first, last = last, last + sum(len(part.names) for part in held)
             seen = file if packed else None
-            yield Piece(number, genome.label, letters, first, last, seen, partial(iter, held))
+            piece = Piece(number, genome.label, letters, first, last, seen, partial(iter, held))
+            yield piece._replace(selection=genome.selection)
 
 
 def _cuts(parts: Iterable[Stretch], size: int) -> Iterator[list[Stretch]]:
@@ -141,13 +147,14 @@ def _cuts(parts: Iterable[Stretch], size: int) -> Iterator[list[Stretch]]:
 
 class Answer(NamedTuple):
     """What a task found, and met: its Progress, warnings of names, names of circular records that
-    there were not, and the records that regions name, with their letters."""
+    there were not, the records that regions name, with their letters, and the Selection."""
 
     found: Any
     progress: Progress
     warnings: list[str]
     missing: list[str]
     lengths: dict[str, int]
+    selection: Selection | None
 
 
 def search_piece(
@@ -178,7 +185,7 @@ def search_piece(
     names = [str(each) for each in heard if isinstance(each, NameWarning)]
     missing = list(circular.missing if circular else ())
     lengths = regions and regions.lengths
-    return Answer(found, progress, names, missing, lengths or {})
+    return Answer(found, progress, names, missing, lengths or {}, genome.selection)
 
 
 def find_hits(
@@ -390,6 +397,8 @@ def _take_note(search: Search[Any], number: int, piece: Piece, met: Answer) -> N
             warn(warning, NameWarning)
     if genomes.circular:
         genomes.circular.hear(met.missing)
+    if genomes.selection and met.selection:
+        genomes.selection.hear(met.selection)
     if search.regions:
         search.regions.join(met.lengths)
     search.progress.join(met.progress)

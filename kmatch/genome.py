@@ -34,6 +34,7 @@ from kmatch.sequences.records import (
     stretch_of,
     whole_records,
 )
+from kmatch.sequences.selection import Selection, load_selection
 
 FORMATS = [(PACKED, parts_of_pipe)]  # beside those of files of sequences
 COMPRESSION = 4  # letters a byte of a compressed file
@@ -65,6 +66,8 @@ class Genome:
         genome = kmatch.Genome("genome.fa.gz")
         small = kmatch.Genome.from_records([("chr1", "ACGTTGCA")])
     """
+
+    selection: Selection | None = None  # of the records of a file, None for all
 
     def __init__(self, path: Path, *, keep: bool = True) -> None:
         if not isinstance(path, str | os.PathLike):
@@ -142,6 +145,15 @@ class Genome:
     def lengths(self) -> Longs:
         """Letters of each record, int64[n]; reads the file first."""
         return self.sizes[1]
+
+    def only(self, selection: Selection | None) -> "Genome":
+        """Return the Genome of the records that a Selection takes; itself for None."""
+        return self if selection is None else _SelectedGenome(self, selection)
+
+    @property
+    def whole(self) -> "Genome":
+        """The Genome of all records."""
+        return self
 
     @property
     def can_reread(self) -> bool:
@@ -278,6 +290,41 @@ class Genome:
             yield part._replace(names=names)
 
 
+class _SelectedGenome(Genome):
+    """The records of a Genome that a Selection takes, numbered as if there were no others."""
+
+    def __init__(self, whole: Genome, selection: Selection) -> None:
+        self._begin(whole.path, whole.label, whole.keep)
+        self.selection: Selection = selection
+        self._whole = whole
+
+    @property
+    def whole(self) -> Genome:
+        return self._whole
+
+    @property
+    def has_sizes(self) -> bool:
+        return self._whole.has_sizes
+
+    @cached_property
+    def file(self) -> PackedFile | None:
+        file = self._whole.file
+        return file and file.only(self.selection.meet(file.names))
+
+    @property
+    def expected_letters(self) -> int | None:
+        if self.has_sizes:
+            return int(self.lengths.sum())
+        return self._whole.expected_letters  # or fewer
+
+    def parts(
+        self, on_progress: Progress | None = None, ahead: Ahead = in_turn
+    ) -> Iterator[Stretch]:
+        if self.file is not None:
+            return self.file.stretches(on_progress)
+        return self.selection.narrowed(self._whole.parts(on_progress, ahead))
+
+
 def as_genome(given: Genome | Path, rereads: bool | None = None) -> Genome:
     """A Genome as it is, or the Genome of a path.
 
@@ -328,6 +375,7 @@ class Genomes:
         self, given: Genome | Path | Sequence[Genome | Path], rereads: bool = True
     ) -> None:
         self.circular: Circular | None = None
+        self.selection: Selection | None = None
         several: Any = given
         self.label = given if isinstance(given, str) and is_list(given) else ""
         if self.label:
@@ -358,22 +406,33 @@ class Genomes:
             self.circular = Circular(None if names is True else names)
         return self
 
-    def check_circular(self) -> None:
-        """Raise InputError for a circular record that was in no genome."""
+    def with_records(self, records: Any, skip_records: Any) -> "Genomes":
+        """The same, of whose records some are searched: those whose names fit globs, and not those
+        that fit globs of records to skip (see `load_selection`)."""
+        self.selection = load_selection(records, skip_records)
+        return self
+
+    def check_names(self) -> None:
+        """Raise InputError for a circular record, and for a glob, that was in no genome."""
         if self.circular:
-            self.circular.check()
+            self.circular.check(self.selection)
+        if self.selection:
+            self.selection.check()
 
     def genome(self, number: int) -> Genome:
         """One of the genomes; a file is opened anew, so that none stays open."""
         genome = self._genomes[number]
-        return copy(genome) if self._opened[number] and os.path.isfile(genome.path) else genome
+        if self._opened[number] and os.path.isfile(genome.path):
+            genome = copy(genome)
+        return genome.only(self.selection)
 
     @property
     def identity(self) -> Any:
         """What no other ones have: paths, and of those in memory names and letters."""
         held = (each for each in self._genomes if not each.path)
         records = (record for each in held for record in each.records())
-        return self.label, [(record.name, crc32(record.letters[:].tobytes())) for record in records]
+        sums = [(record.name, crc32(record.letters[:].tobytes())) for record in records]
+        return self.label, sums, self.selection and self.selection.globs
 
     @cached_property
     def expected_letters(self) -> int | None:

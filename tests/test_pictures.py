@@ -326,7 +326,7 @@ def test_files(file, tmp_path, suffix):
 def test_the_command(file, tmp_path):
     genome, picture = tmp_path / "genome.fa", tmp_path / "a.svg"
     genome.write_text("".join(f">chr{i}\n{'A' * 5_000}\n" for i in range(20)))
-    assert here("plot", file, "-o", picture, "--records", 2, "--genome", genome).status == 0
+    assert here("plot", file, "-o", picture, "--most", 2, "--genome", genome).status == 0
     text = picture.read_text()
     words = ("9 hits of 2 patterns in 9 records, of which the 2", "chr0", "chr1", "p0", ">5 kbp<")
     assert all(word in text for word in words) and "chr2" not in text and "<dc:date>" not in text

@@ -114,7 +114,7 @@ class AssaySearch:
     def __iter__(self) -> Iterator[AssayBatch]:
         for window in windows(self._units()):
             yield self._batch(Grid(window, self._pairs))
-        self._genomes.check_circular()
+        self._genomes.check_names()
 
     def _units(self) -> Iterator[tuple[str, list[Stretch] | Genome]]:
         """Yield the names of genomes, and their records or, of a large one, where these are."""

@@ -225,6 +225,8 @@ class PrimerSearch:
             self._run.cluster.raise_bounds(*search, self._run, self.progress)
         else:
             raise_bounds(*search, self.engine, self.progress.hear)
+        if self._background.selection:
+            self._background.selection.check()
         for number in range(len(self._names)):
             primers = self._primers(number)
             if len(primers.start):

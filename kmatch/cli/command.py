@@ -75,8 +75,11 @@ class Option(click.Option):
             raise click.BadParameter(str(error), ctx, self) from error
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Its row of help, without parentheses round a default."""
-        names, text = super().get_help_record(ctx) or ("", "")
+        """Its row of help, without parentheses round a default; None for one that is hidden."""
+        record = super().get_help_record(ctx)
+        if record is None:
+            return None
+        names, text = record
         return names, re.sub(r"\[default: \((.*)\)(?=[;\]])", r"[default: \1", text)
 
 
@@ -110,9 +113,11 @@ class Given(SimpleNamespace):
     annotate: Sequence[str] = ()
     columns: str | None = None
     form: str | None = None
+    nuclease: str | None = None
+    pam: Sequence[str] | None = None
     scheduler: str | None = None
     score: Sequence[str] = ()
-    vcf: str | None = None
+    vcf: Sequence[str] = ()
 
     def made(self, kind: type[Fields]) -> Fields:
         """Return a NamedTuple of the values that its fields name; other fields keep their

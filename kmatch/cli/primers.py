@@ -6,12 +6,12 @@ from functools import partial
 
 import click
 
-from kmatch.arguments import BACKGROUND_STRANDS, PAIRINGS, PAM_SIDES
+from kmatch.arguments import BACKGROUND_STRANDS, GUIDE_REPORTS, PAIRINGS, PAM_SIDES
 from kmatch.cli import options
 from kmatch.cli.command import OUTPUT, WHERE, Argument, Given, Option, command, grouped
 from kmatch.cli.options import NONE, OLIGOS, ONE, READ, Number
 from kmatch.cli.searches import Search, check_inputs, heard
-from kmatch.errors import counted
+from kmatch.errors import InputError, counted
 
 SALTS = tuple(
     Option(f"--{name}", Number(), None, text, default=default, group=OUTPUT)
@@ -62,6 +62,7 @@ SALTS = tuple(
     options.regions("products"),
     options.algorithm("hamming", "edit"),
     options.CIRCULAR,
+    *options.RECORDS,
     *options.TABLE,
     examples=(
         "kmatch pcr genome.fa.gz -p ACCAGGAACTAATCAGACAAG CAAAGACCAATCCTACCATGAG -k 2",
@@ -149,6 +150,7 @@ def pcr(given: Given) -> None:
         group=OUTPUT,
     ),
     options.algorithm("primer"),
+    *options.RECORDS,
     *options.TABLE,
     examples=(
         "kmatch primer virus.fa genome.fa.gz -k 4 -o primers.bed",
@@ -174,8 +176,11 @@ def primer(given: Given) -> None:
     from kmatch.apps.primer import PrimerOptions, PrimerSearch
     from kmatch.genome import Genome
     from kmatch.results.table import Primers
+    from kmatch.sequences.selection import load_selection
 
-    target, background = (Genome(path, keep=False) for path in paths)
+    selection = load_selection(given.records, given.skip_records)
+    target = Genome(given.target, keep=False)
+    background = Genome(given.background, keep=False).only(selection)
     how = given.made(PrimerOptions)
     begin = partial(PrimerSearch, target, background, given.k, how)
     table = Primers((), given.k, given.both_strands)
@@ -211,6 +216,7 @@ def primer(given: Given) -> None:
         None,
         "Expect the PAM behind the guide (3p: NGG) or before it (5p: TTTV).",
     ),
+    options.NUCLEASE,
     Option("--length", ONE, None, "Find guides of N letters.", default=20),
     Option(
         "--max-insertions",
@@ -226,19 +232,50 @@ def primer(given: Given) -> None:
         "Allow N letters of a site that the guide lacks (DNA bulges).",
         default=0,
     ),
-    Option("--best", ONE, "all", "Write only the N most specific guides, the best first."),
+    Option(
+        "--report",
+        GUIDE_REPORTS,
+        None,
+        "Count each place once, with its best alignment (sites), or every end beside a PAM (ends).",
+    ),
+    Option(
+        "--best",
+        ONE,
+        "all",
+        "Write only the N most specific guides, the best first. Of equal ones guides with fewer "
+        "sites come first.",
+    ),
     options.regions("guides of TARGET"),
     *options.VARIANTS,
-    options.SCORE,
+    Option(
+        "--score",
+        ("cfd", "mit"),
+        "cfd",
+        "Add the specificity by mit as a column, and the score to --hits. CFD is always there. Can "
+        "be repeated.",
+        multiple=True,
+        group=OUTPUT,
+    ),
     Option(
         "--hits",
         "FILE",
         "none",
-        "Write also the sites of the guides, as BED, or as TSV or CSV by FILE's suffix.",
+        "Write also the sites of the guides that are written, as BED, or as TSV or CSV by FILE's "
+        "suffix. With --best the genome is searched twice.",
         group=OUTPUT,
     ),
     options.CIRCULAR,
-    *options.TABLE,
+    *options.RECORDS,
+    options.FILE,
+    Option(
+        "--format form",
+        options.TABLES,
+        "what FILE's suffix says, otherwise tsv",
+        "Output format.",
+        group=OUTPUT,
+    ),
+    *options.MORE,
+    *options.RUN,
     examples=(
         "kmatch guides virus.fa genome.fa.gz -k 3 --best 10",
         "kmatch guides virus.fa genome.fa.gz -k 4 --max-deletions 1 --hits sites.tsv",
@@ -250,32 +287,48 @@ def guides(given: Given) -> None:
     """Find every guide of TARGET, and count its sites in GENOME.
 
     A guide is a window of A, C, G and T beside a PAM, on either strand. The specificity of a guide
-    is 1 / (1 + the sum of CFD of its sites), where the sum leaves one perfect site out.
+    is 1 / (1 + the sum of CFD of its sites), where the sum leaves one perfect site out. Guides that
+    are not SpCas9's have none.
     """
+    options.set_nuclease(given)
+    options.check_scores(given)
     search = Search(given, default="tsv")
     from kmatch.apps.guides import GuideOptions, GuideSearch
     from kmatch.genome import Genome
-    from kmatch.results.guides import Guides
+    from kmatch.results.guides import VARIED, Guides
     from kmatch.search.regions import load_regions
 
     table = Guides((), given.k, given.score)
-    search.dress(table)
+    search.dress(table, VARIED if given.vcf else ())
     form = options.format_by_name(given.hits, option="--hits") or "bed"
     search.aligned = bool(given.hits) and form != "bed"
     search.open_genomes(bool(given.vcf))
+    searches_again = given.hits and given.best
+    if searches_again and not search.genomes.can_reread:
+        raise InputError(
+            f"{search.label}: with --best the genome is searched again for --hits, and a pipe "
+            "cannot be read twice; give a file"
+        )
     target = Genome(given.target, keep=False)
     how = given.made(GuideOptions)
     where = load_regions(given.regions)
     begin = partial(GuideSearch, target, search.genomes, how, regions=where)
     with search.batches(begin, given.hits) as (found, handles):
-        if given.hits:
-            search.writer(handles[1], search.begun.sites, form).write_all(found)
+        begun = search.begun
+        if given.hits and not searches_again:
+            begun.sites.annotate_as(table)
+            search.writer(handles[1], begun.sites, form).write_all(found)
         else:
             deque(found, maxlen=0)
-        table.take([search.begun.guides()])
+        best = begun.best(table.numbered(begun.guides()))
+        if searches_again:
+            again = begun.sites_of(best)
+            again.table.annotate_as(table)
+            search.writer(handles[1], again.table, form).write_all(again.batches)
+        table.take([best])
         search.writer(handles[0], table).write_all(table.batches)
     said = f"{counted(len(table), 'guide')} with {counted(search.rows, 'site')}"
-    search.conclude(said, search.begun.counts)
+    search.conclude(said, begun.counts)
 
 
 @command(
@@ -318,6 +371,7 @@ def guides(given: Given) -> None:
         options.JSON,
     ),
     options.CIRCULAR,
+    *options.RECORDS,
     *options.RUN,
     examples=(
         "kmatch assay pairs.tsv genome.fa.gz --each record -k 3",

@@ -61,6 +61,7 @@ class Search:
         self.genomes: Any = None
         self.begun: Any = None
         self.regions: Regions | None = None
+        self.has_alleles = False  # whether hits tell the alleles under them
 
     def open_genomes(self, rereads: bool, panel: "PatternSet | None" = None) -> None:
         """Open GENOME, and have the device woken meanwhile.
@@ -73,7 +74,9 @@ class Search:
 
         if panel is not None:
             self._panel, self.regions = panel, load_regions(self.given.regions)
-        self.genomes = as_genomes(self.given.genome, rereads).with_circular(self.given.circular)
+        given = self.given
+        genomes = as_genomes(given.genome, rereads).with_circular(given.circular)
+        self.genomes = genomes.with_records(given.records, given.skip_records)
         self.label = self.genomes.label
         if self.genomes.named and any(map(os.path.exists, self.given.outputs.values())):
             check_files([("GENOME", path) for path in self.genomes.paths], self.given.outputs)
@@ -107,7 +110,8 @@ class Search:
         if given.vcf:
             from kmatch.variants.vcf import Variants
 
-            run = run._replace(variants=given.made(Variants))
+            variants = given.made(Variants)._replace(alleles=self.has_alleles)
+            run = run._replace(variants=variants)
         with (
             open_outputs(given.output, *more) as handles,
             messages.announcing_compiling(),
@@ -212,6 +216,7 @@ def hamming(given: Given) -> None:
     *options.PATTERNS,
     options.MISMATCHES,
     *options.PAMS,
+    options.NUCLEASE,
     options.SCORE,
     *options.EXACT,
     *options.VARIANTS,
@@ -244,9 +249,11 @@ def multi(given: Given) -> None:
         REPORTS,
         "minima, beside a PAM ends",
         "Report every position where an occurrence ends (ends), the best of neighbouring ends "
-        "(minima), or the best of overlapping minima (loci).",
+        "(minima), the best of overlapping minima (loci), or beside a PAM the best of the ends "
+        "that reach one place (sites).",
     ),
     *options.PAMS,
+    options.NUCLEASE,
     options.SCORE,
     *options.EXACT,
     *options.BOUNDS,
@@ -296,17 +303,19 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     rereads: whether the search reads the genome twice.
     """
     _check_summary_only(given)
+    options.set_nuclease(given)
+    options.check_scores(given)
     search = Search(given, of_hits=True)
     panel = _panel(given)
     search.open_genomes(rereads or bool(given.vcf), panel)
     from kmatch.apps.searches import begin_search, make_scorer
     from kmatch.results.limit import Counts, limited
-    from kmatch.results.table import FLANKS, VARIANTS, Hits
+    from kmatch.results.table import ALLELES, FLANKS, VARIANTS, Hits
     from kmatch.search.panel import pattern_distances
-    from kmatch.search.rules import check_pam
 
     query = Query(problem, panel, **given.values(Query._fields[2:]))
-    check_pam(panel, query.pam, query.pam_side)
+    if query.report == "sites" and query.pam is None:
+        raise click.UsageError("--report sites is of hits beside a PAM; give --pam or --nuclease")
     k_each = None if problem == "best" else pattern_distances(panel, query.k)
 
     # The table of hits, without rows, and that of their counts.
@@ -316,22 +325,26 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     table.command_line = given.command_line
     scorer = make_scorer(query, given.score) if given.score else None
     table.add_scores(given.score)
+    table.has_alleles = bool(given.vcf)
     search.dress(table, VARIANTS if given.vcf else ())
+    search.has_alleles = ALLELES in table.tsv
     search.aligned = (search.aligned and not given.summary_only) or bool(given.score)
     counts = Counts(panel, None if k_each is None else int(k_each.max()))
     is_summed = given.summary or given.summary_only
     if scorer and is_summed:
         counts.scores = scorer.specificities()
 
-    begin = partial(begin_search, query, search.genomes, regions=search.regions)
+    begin = partial(begin_search, query, search.genomes, regions=search.regions, scorer=scorer)
     with search.batches(begin, given.summary) as (found, handles):
         if search.form == "view" or not set(FLANKS).isdisjoint(table.tsv):
             _look_around(table, search)
-        hits = heard(scorer.scored(found) if scorer else found, counts.add)
+        hits = heard(found, counts.add)
         if given.summary_only:
             deque(hits, maxlen=0)
         else:
-            search.writer(handles[0], table).write_all(limited(hits, panel, given.limit))
+            search.writer(handles[0], table).write_all(
+                limited(hits, panel, given.limit, query.each)
+            )
         if is_summed:
             counts.write(handles[-1])
     search.conclude(_found(search.rows, counts), counts)
@@ -356,22 +369,39 @@ def _found(hit_count: int, counts: "Counts") -> str:
 
 
 def _panel(given: Given) -> "PatternSet":
-    """The patterns of a file or of `-p`; warns of names that repeat."""
+    """Return the patterns of a file or of `-p`, beside a PAM as they are searched beside it.
+
+    Warns of names that repeat.
+    """
     for text in given.sequences:
         if os.path.exists(text) and not _SEQUENCE.fullmatch(text):
             raise click.UsageError(f"-p {text} is a path; give the file as PATTERNS, without -p")
     check_inputs(given, "PATTERNS")
     if given.sequences and given.column is not None:
         raise click.UsageError("--column is one of a file of patterns; leave it out beside -p")
+    check_columns(given)
     from kmatch.sequences.patterns import load_patterns, read_patterns, repeated_names
 
     if given.patterns:
-        panel = read_patterns(given.patterns, given.column)
+        panel = read_patterns(given.patterns, given.column, given.name_column)
     else:
         panel = load_patterns(list(given.sequences))
     if repeated := repeated_names(panel):
         warn(f"{listed(repeated)}: the name stands for more than one pattern; all are searched")
-    return panel
+    if not given.pam:
+        return panel
+    from kmatch.search.rules import beside_pams
+
+    return beside_pams(panel, given.pam, given.pam_side)
+
+
+def check_columns(given: Given) -> None:
+    """Raise UsageError for a column of names without one of sequences."""
+    if given.name_column is not None and given.column is None:
+        raise click.UsageError(
+            "--name-column is a column of a table with a header line; give the one of its "
+            "sequences too, by --column"
+        )
 
 
 def heard(batches: Iterable[Any], hear: Callable[[Any], object]) -> Iterator[Any]:

@@ -24,6 +24,8 @@ from kmatch.cli.command import (
 )
 from kmatch.cli.messages import Messages
 from kmatch.cli.options import ONE, READ, Count, Number
+from kmatch.errors import warn
+from kmatch.nucleases import NUCLEASES
 from kmatch.pictures import FORMATS
 from kmatch.published.registry import PUBLISHED
 
@@ -98,11 +100,12 @@ def pack(given: Given) -> None:
         Option("--format form", FORMATS, "FIGURE's suffix", "Write this format."),
     ),
     Option(
-        "--records",
+        "--most",
         ONE,
         "24, of primers and guides 12",
         "Draw the N records with the most hits.",
     ),
+    Option("--records", ONE, None, "Do what --most does, under its old name.", hidden=True),
     Option("--pattern", "NAME", "all", "Draw only the rows of this pattern, pair or guide."),
     Option(
         "--genome",
@@ -131,6 +134,10 @@ def plot(given: Given) -> None:
         raise click.UsageError(
             f"-o {output}: {what}; end the name with .png, .svg or .pdf, or give --format"
         )
+    if given.records is not None:
+        if given.most is not None:
+            raise click.UsageError("--records is what --most was called before; give --most alone")
+        warn("plot --records N is --most N now, as --records of searches takes names")
     import logging
 
     from kmatch.pictures import load_figure, saved
@@ -141,7 +148,7 @@ def plot(given: Given) -> None:
     from kmatch.results.output import open_output
 
     table = read_table(given.table, given.genome, given.pattern)
-    picture = saved(table.draw(given.records), form)
+    picture = saved(table.draw(given.most or given.records), form)
     with open_output(output) as handle:
         handle.write(picture)
 
@@ -289,6 +296,8 @@ def _aligned(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     "Show versions, devices and folders.",
     Option("--short", bool, None, "Show versions only."),
     Option("--compile ahead", bool, None, "Compile all kernels now, before the first searches."),
+    Option("--nucleases", bool, None, "List the nucleases that --nuclease knows."),
+    Option("--clear", bool, None, "Remove all compiled kernels, and show which."),
     options.DEBUG,
     examples=("kmatch info",),
     finds="What to show",
@@ -297,6 +306,12 @@ def info(given: Given) -> None:
     """Show versions, CPU features, threads, CUDA devices or why there are none, and the cache."""
     if given.short and given.ahead:
         raise click.UsageError("--short shows versions and compiles nothing; leave one of them out")
+    if given.nucleases:
+        _list_nucleases()
+        return
+    if given.clear:
+        _clear(given)
+        return
     from kmatch.engine.devices import describe_versions
 
     _show(describe_versions())
@@ -312,6 +327,24 @@ def info(given: Given) -> None:
         from kmatch.engine.devices import describe_machine
 
         _show([*describe_machine(), *made])
+
+
+def _list_nucleases() -> None:
+    """List what --nuclease knows, as TSV."""
+    click.echo("name\tnuclease\tpam\tside\tlength")
+    for name, nuclease in NUCLEASES.items():
+        click.echo("\t".join(map(str, (name, *nuclease))))
+
+
+def _clear(given: Given) -> None:
+    """Remove all compiled kernels, and show which."""
+    if given.short or given.ahead:
+        raise click.UsageError("--clear removes kernels and shows nothing else; give it alone")
+    from kmatch.jit.folders import kernel_folders, remove_kernels
+
+    removed = list(remove_kernels())
+    nothing = f"nothing, as there are no kernels in {kernel_folders()[0].parent}"
+    _show(("removed", folder) for folder in removed or [nothing])
 
 
 def _show(pairs: Iterable[tuple[str, str]]) -> None:

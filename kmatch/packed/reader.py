@@ -4,13 +4,14 @@ import mmap
 import os
 from collections.abc import Container, Iterator
 from contextlib import suppress
+from copy import copy
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from kmatch.arrays import Bytes, Longs, Words, bounds_of, gather, look_up
+from kmatch.arrays import Bools, Bytes, Longs, Words, bounds_of, gather, look_up
 from kmatch.engine.engine import read_text
 from kmatch.engine.geometry import LANES_PER_WORD, Text
 from kmatch.engine.types import LETTERS
@@ -95,6 +96,16 @@ class PackedFile:
         self.check = cache(self._check)
         self._letters_of = lru_cache(1)(self._unpacked)
 
+    def only(self, is_wanted: Bools) -> "PackedFile":
+        """Return the same planes with some of the records alone, bool[n]; others are like gaps."""
+        rows = np.flatnonzero(is_wanted)
+        some = copy(self)
+        some.names = RecordNames.of([self.names[row] for row in rows.tolist()])
+        some.begins = self.begins[rows]
+        some.sizes = self.sizes[rows]
+        some._ends = self._ends[rows]
+        return some
+
     def _damaged(self, what: str) -> InputError:
         return InputError(f"{self.label}: the packed genome {what}; {_AGAIN}")
 
@@ -178,15 +189,24 @@ class PackedFile:
         shown            a        b             c         d
         """
         base = number * self.plan.length
-        end = base + self.plan.length + self.plan.halo
+        first, last = self._shown(number)
         # A chunk without letters of any shows the next one, or the last.
-        first = _count_before(self._ends, base)
         first = min(first, len(self.names) - 1)
-        last = _count_before(self.begins, end)
         last = max(last, first + 1)
         shown = slice(first, last)
         begins = self.begins[shown] - base
         return Spans(first, self.names[shown], begins, self.sizes[shown])
+
+    def _shown(self, number: int) -> tuple[int, int]:
+        """Return the first record that a chunk shows, and the one behind the last."""
+        base = number * self.plan.length
+        end = base + self.plan.length + self.plan.halo
+        return _count_before(self._ends, base), _count_before(self.begins, end)
+
+    def shows_records(self, number: int) -> bool:
+        """Return whether a chunk shows any record."""
+        first, last = self._shown(number)
+        return first < last
 
     def stretches(
         self, on_progress: Progress | None = None, first: int = 0, last: int | None = None
@@ -322,10 +342,10 @@ def stored_chunks(
 ) -> Iterator[tuple[LetterChunk, Text]]:
     """Yield (LetterChunk without letters, Text) for each chunk of a PackedFile.
 
-    named: names of records; chunks that show none of these are left out. Checksums have been
-    compared by then.
+    named: names of records; chunks that show none of these, or no record, are left out. Checksums
+    have been compared by then.
     """
-    numbers = list(range(len(file.chunks)))
+    numbers = [number for number in range(len(file.chunks)) if file.shows_records(number)]
     if named is not None:
         numbers = [number for number in numbers if _shows(file.spans(number), named)]
     for turn, number in enumerate(numbers):

@@ -114,6 +114,7 @@ class Table(Generic[SomeBatch, Row]):
     annotated: the columns that rows have with an annotation alone.
     joins: whether batches of one genome can be joined.
     threads: that may format lines, None for one a core.
+    warns: whether it warns of an annotation that knows none of its records.
     """
 
     _declared: dict[str, Column[Any]]
@@ -125,6 +126,7 @@ class Table(Generic[SomeBatch, Row]):
     tsv: tuple[str, ...] = ()
     joins = True
     threads: int | None = None
+    warns = True
     annotation: "Annotation | None" = None
     _made: tuple[Any, Any, Any] = (None, None, None)  # see `once`
 
@@ -183,6 +185,16 @@ class Table(Generic[SomeBatch, Row]):
         self.annotation = Annotation(paths)
         self.add(("gene", "region"))
 
+    def annotate_as(self, table: "Table[Any, Any]") -> None:
+        """Give rows the columns of another table's annotation, if it has one.
+
+        The other table, which is written behind this one, warns where it knows no record of both.
+        """
+        if table.annotation is not None:
+            self.annotation = table.annotation
+            self.add(("gene", "region"))
+            self.warns = False
+
     def known(self, name: str) -> str:
         """Return the name of a column by that or by its heading. Raises InputError where there is
         none."""
@@ -203,7 +215,7 @@ class Table(Generic[SomeBatch, Row]):
 
     def check(self) -> None:
         """Warn, behind the last row, of an annotation that knows none of the records."""
-        if self.annotation:
+        if self.annotation and self.warns:
             self.annotation.check()
 
     def __getattr__(self, name: str) -> Any:

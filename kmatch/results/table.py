@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from math import nan
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -31,10 +31,13 @@ from kmatch.results.lines import (
     words_of,
 )
 from kmatch.results.sites import Letters, cuts, differences, flanks
-from kmatch.sequences.oligos import PROBE, PrimerPairs
 from kmatch.sequences.patterns import PatternSet
 
+if TYPE_CHECKING:
+    from kmatch.sequences.oligos import PrimerPairs
+
 VARIANTS = ("variants", "af", "samples", "reference_distance")
+ALLELES = "alleles"  # a column of hits with variants, where it is asked for
 FLANKS = ("flank_5p", "flank_3p")
 SITE_COLUMNS = ("{}", "{}_start", "{}_end", "distance_{}", "cigar_{}", "match_{}")  # of a primer
 FLANK = 10  # letters of a flank
@@ -195,8 +198,10 @@ class Hits(Placed[HitBatch, Hit]):
     af = Column(np.float64, lambda batch, _: batch.af, "g")
     samples = Column(np.object_, lambda batch, _: shared(batch.samples, CarrierNames))
     reference_distance = Column(np.float64, lambda batch, _: batch.reference_distance, ".0f")
+    alleles = Column(np.object_, lambda batch, _: words_of(batch.alleles))
 
     scores: tuple[str, ...] = ()  # the names of those that hits have
+    has_alleles = False  # whether `alleles` is known of them
     ordered = True  # whether they are in the genome's order
     width = 80  # characters of lines for eyes
     colour = False  # whether differences have one there
@@ -234,6 +239,8 @@ class Hits(Placed[HitBatch, Hit]):
     def columns(self) -> dict[str, Column[Any]]:
         """Return the columns that rows have, by name: scores before the columns of variants."""
         columns = super().columns
+        if not self.has_alleles:
+            del columns[ALLELES]
         of_variants = {name: columns.pop(name) for name in VARIANTS if name in columns}
         of_scores = {name: _score_column(name) for name in self.scores}
         return columns | of_scores | of_variants
@@ -294,6 +301,7 @@ class Hits(Placed[HitBatch, Hit]):
         found.add([name for name in common if name not in found.tsv])
         found.scores = tuple(name for name in self.scores if name in other.scores)
         found.annotation = self.annotation
+        found.has_alleles = self.has_alleles and other.has_alleles
         found.letters = self.letters or other.letters
         return found
 
@@ -414,12 +422,14 @@ class Products(Placed[ProductBatch, Product]):
     def __init__(
         self,
         batches: Iterable[ProductBatch],
-        pairs: PrimerPairs,
+        pairs: "PrimerPairs",
         has_text: bool = False,
         named: bool = False,
     ) -> None:
         """has_text: whether products come with their text, even where there are none; named:
         whether they come from several genomes."""
+        from kmatch.sequences.oligos import PROBE
+
         self.pairs = pairs
         self.named = named
         self.labels = Names(pairs.primers.names)

@@ -37,7 +37,7 @@ from kmatch.search.regions import Regions
 from kmatch.search.rules import Sought, checked_rules, sought_of
 from kmatch.search.scan import Scanner, code_batches, rows_at_once
 from kmatch.search.search import Search, by_record
-from kmatch.search.tracing import distances_within_rules, trace_ends
+from kmatch.search.tracing import distances_within_rules, gaps_of, trace_ends
 from kmatch.search.trial import Scans
 from kmatch.search.turns import hits_on_circles, on_circles
 from kmatch.search.waiting import WaitingHits
@@ -287,6 +287,7 @@ class ChunkPass:
             (pattern, ends.distance.astype(np.int32), minus),
             found.columns,
             found.edits,
+            gaps_of(found, panel.lengths[ends.query], self._sought.rules),
         )
 
         # Where they are in the genome as it is laid out.

@@ -82,9 +82,12 @@ def checked_distances(query: Query) -> Longs:
     if query.problem == "multi" and len(others):
         told = patterns.told(others[0])
         first_name = shown(patterns.names[0])
+        others_by = "kmatch hamming"
+        if query.pam is not None:
+            others_by = "kmatch edit --max-insertions 0 --max-deletions 0, or each length by itself"
         raise InputError(
             f"{told} and the first one, '{first_name}', {first_length}: "
-            "a panel has one length; search others with kmatch hamming"
+            f"a panel has one length; search others with {others_by}"
         )
 
     for end, letters in zip(("first", "last"), query.ends, strict=True):

@@ -13,6 +13,7 @@ from kmatch.errors import InputError, listed, shown, warn
 from kmatch.results.batches import RECORD, SomeBatch
 from kmatch.sequences.files import StrPath, is_comment, label_of, read_lines
 from kmatch.sequences.records import RecordNames, Stretch
+from kmatch.sequences.selection import Selection
 
 # A path of BED, `-` for standard input, or rows (name of the record, start, end).
 RegionsGiven = str | os.PathLike[str] | Iterable[tuple[str, int, int]]
@@ -120,11 +121,12 @@ class Regions:
             before = self.lengths.get(name, 0)
             self.lengths[name] = max(letters, before)
 
-    def check(self, label: str) -> None:
+    def check(self, label: str, selection: Selection | None = None) -> None:
         """Compare the regions with the records that there were.
 
-        Raises InputError for regions beyond the end of a record and where the genomes, of which
-        `label` is the name, have none of the records named; warns of those they have not.
+        selection: takes these, if not all are searched. Raises InputError for regions beyond the
+        end of a record and where the genomes, of which `label` is the name, have none of the
+        records named; warns of those they have not.
         """
         for name, letters in self.lengths.items():
             region = self._furthest[name]
@@ -135,8 +137,14 @@ class Regions:
                     "are the regions those of another genome?"
                 )
 
-        missing = [name for name in self._furthest if name not in self.lengths]
+        missing: list[str] = []
+        for name in self._furthest:
+            is_skipped = selection is not None and not selection.takes(name)
+            if name not in self.lengths and not is_skipped:
+                missing.append(name)
         if not self.lengths:
+            if not missing:
+                raise InputError(f"{label}: no region is in a record that is searched")
             where = self._furthest[missing[0]].where
             raise InputError(
                 f"{where}{label} has no record {listed(missing)}; name "

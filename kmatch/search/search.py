@@ -96,9 +96,9 @@ class Search(Generic[SomeBatch]):
         regions = self.regions
         for batch in self.everywhere():
             yield regions.inside(batch) if regions else batch
-        self.genomes.check_circular()
+        self.genomes.check_names()
         if regions:
-            regions.check(self.genomes.label)
+            regions.check(self.genomes.label, self.genomes.selection)
 
     def everywhere(self) -> Iterator[SomeBatch]:
         """Yield the batches of one genome after another, inside regions and elsewhere."""

@@ -27,7 +27,6 @@ from kmatch.search.scan import Scanner, code_batches, rows_at_once
 from kmatch.search.search import Search
 from kmatch.search.tracing import distances_within_rules
 from kmatch.search.trial import Scans
-from kmatch.search.turns import on_circles
 from kmatch.sequences.circles import Circles
 from kmatch.sequences.patterns import PatternSet
 
@@ -255,6 +254,8 @@ def _windows_once(batches: Iterable[HitBatch], circles: Circles) -> Iterator[Hit
     windows     [===)   [===)     of 3 letters
     the same              [===)   as the first one, which begins behind the record
     """
+    from kmatch.search.turns import on_circles
+
     for batch in batches:
         size = sizes_of(batch.record, circles.lengths)
         is_kept = (batch.start < size) & (batch.end - batch.start <= size)

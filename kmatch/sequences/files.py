@@ -8,7 +8,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from gzip import BadGzipFile
 from itertools import repeat
@@ -69,10 +69,8 @@ class Source:
         handle = _buffered(raw, label)
         for kind, magic in MAGIC.items():
             if handle.peek().startswith(magic):
-                from xopen import xopen
-
                 with _decoding(label):
-                    handle = _buffered(xopen(handle, "rb", threads=0, format=kind), label)
+                    handle = _buffered(_decompressed(handle, kind), label)
                 break
         self.handle = self._stripped(handle)
         self.head = self.handle.peek()[:HEAD]
@@ -119,6 +117,21 @@ class _Filled(io.RawIOBase):
             while filled < len(view) and (count := self._handle.readinto(view[filled:])):
                 filled += count
         return filled
+
+
+def _decompressed(handle: Any, kind: str) -> Any:
+    """Return a handle of the bytes that a handle holds compressed.
+
+    gzip is read by isal, where it is installed. So would xopen, whose import takes longer.
+    """
+    if kind == "gz":
+        with suppress(ImportError):
+            from isal.igzip import IGzipFile
+
+            return IGzipFile(fileobj=handle, mode="rb")  # type: ignore[no-untyped-call]
+    from xopen import xopen
+
+    return xopen(handle, "rb", threads=0, format=kind)
 
 
 def _buffered(handle: Any, label: str) -> io.BufferedReader:

@@ -191,6 +191,17 @@ CONSTRAINED = {
     "exact 3'": _case(["ACGTTGCAACGTAGCAACGTGTGC"], ["ACGTTGC"], 3, exact_3p=3, report="ends"),
     "exact 5'": _case(["ACGTTGCAACGTAGCAACGGTTGC"], ["ACGTTGC"], 3, exact_5p=3, report="ends"),
     "exact both": _case(["ACGTTGCAACTAGCAACGGTTGC"], ["ACGTTGC"], 3, exact_5p=2, exact_3p=2),
+    "exact 5', many differences": _case(
+        ["ACGTTGCAACTAGCAACGGTTGCCATTAGGCATTACG"],
+        ["ACGTTGCAATTAGCAT"],
+        13,
+        exact_5p=3,
+        report="ends",
+    ),
+    "exact 5' and few mismatches": _case(
+        *(["ACGTTGCAACTAGCAACGGTTGCCATTAGGCATTACG"], ["ACGTTGCAATTAGCAT"], 11),
+        **{"exact_5p": 2, "max_mismatches": 2, "max_deletions": 6},
+    ),
     "exact, loci": _case(["ACGTTGCAACTAGCAACGGTTGC"], ["ACGTTGC"], 3, exact_3p=2, report="loci"),
     "all letters exact": _case(["ACGTTGCAACTTGC"], ["ACGTTGC"], 3, exact_5p=4, exact_3p=5),
     "all but k exact": _case(["GTTGCTTGCCTTGC"], ["ACGTTGC"], 5, exact_3p=4, report="ends"),
