@@ -351,6 +351,7 @@ def primer(
     tm: Limits | None = None,
     both_strands: bool = False,
     background_strand: Literal["both", "+"] = "both",
+    regions: RegionsGiven | None = None,
     records: Globs | None = None,
     skip_records: Globs | None = None,
     device: str = "auto",
@@ -361,13 +362,14 @@ def primer(
 ) -> Primers:
     """Find, for each position of a target, the shortest substring unlike all of a background.
 
-    It has at least k differences, 1 or more, from every substring of the background. min_length:
-    letters that shorter primers are lengthened to. max_length: letters of the longest primer to
-    look for. gc: (least, most) share of G and C, 0 to 1. tm: (least, most) melting temperature in
-    °C. both_strands: also the primers of the target's reverse complement. background_strand: the
-    strands of the background that count, `both` or `+`. records, skip_records: of the background;
-    these, device, threads, algorithm: as for `hamming`. on_progress(consumed, size)
-    hears of bytes of the background that have been searched.
+    It holds A, C, G and T alone, and has at least k differences, 1 or more, from every substring of
+    the background. min_length: letters that shorter primers are lengthened to. max_length: letters
+    of the longest primer to look for. gc: (least, most) share of G and C, 0 to 1. tm: (least,
+    most) melting temperature in °C. both_strands: also the primers of the target's reverse
+    complement. background_strand: the strands of the background that count, `both` or `+`. regions:
+    of the target, as `hamming` takes them: only the primers inside one of them are looked for.
+    records, skip_records: of the background; these, device, threads, algorithm: as for `hamming`.
+    on_progress(consumed, size) hears of bytes of the background that have been searched.
 
     Raises InputError for a file that cannot be used and for numbers that do not fit, and
     DeviceError for a device that cannot be used.
@@ -379,7 +381,8 @@ def primer(
     with on_cluster(Run(device, threads, algorithm), scheduler) as run:
         selection = load_selection(records, skip_records)
         searched = as_genome(background).only(selection)
-        search = PrimerSearch(as_genome(target), searched, k, options, run)
+        where = load_regions(regions)
+        search = PrimerSearch(as_genome(target), searched, k, options, run, where)
         search.progress.tell = on_progress
         return Primers(search, k, both_strands)
 
@@ -465,6 +468,7 @@ def assay(
     k: int | str,
     *,
     edit: bool = False,
+    exact_3p: int = 0,
     product: tuple[int, int] = PRODUCT,
     each: Each = "file",
     targets: Sequence[str] | None = None,
@@ -485,7 +489,9 @@ def assay(
     assays: as the primers of `pcr`, with a probe or several behind them: a dict, name → (forward,
     reverse, probe), or a path. An assay amplifies a genome that has a product of its primers within
     k, product and, where the assay has one, with a probe within k inside, on either strand; of
-    several products the one with the fewest differences counts, the first of these. each: whether a
+    several products the one with the fewest differences counts, the first of these. Where there is
+    none, `amplifies` is `unknown` if there would be one with other letters in place of unknown
+    ones, or behind the end of a record, and otherwise `no`; `reason` says why. each: whether a
     genome is a `file` or a `record` of one. targets: names of the genomes that should amplify.
     monovalent, magnesium, dntps: mM, and oligos: nM, both strands together, that the melting
     temperatures are for. The other arguments are those of `pcr`.
@@ -496,7 +502,9 @@ def assay(
         found[found.amplifies == "no"].to_tsv("missed.tsv")
     """
     pairs = load_pairs(assays)
-    options = AssayOptions(product, edit, each, Salts(monovalent, magnesium, dntps, oligos))
+    options = AssayOptions(
+        product, edit, exact_3p, each, Salts(monovalent, magnesium, dntps, oligos)
+    )
     with on_cluster(Run(device, threads), scheduler) as run:
         genomes = as_genomes(genome).with_circular(circular).with_records(records, skip_records)
         search = AssaySearch(pairs, genomes, k, options, run)

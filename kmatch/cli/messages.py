@@ -14,7 +14,8 @@ WORD = 200  # characters of one word of a message, such as a name or a path
 MESSAGE = 1000  # characters of a message
 # characters of a line for a bar's label at most, and for the bar at least
 LABEL = 32
-REST = 44
+REST = 48
+ESTIMATED = 600.0  # seconds of a search by whose speed the rest is estimated
 _CUT = " … "
 _LONG_WORD = re.compile(rf"\S{{{WORD + 1},}}")
 
@@ -85,9 +86,13 @@ class Messages:
 
         words = rich.TextColumn("{task.description}", markup=False)
         done = rich.MofNCompleteColumn() if in_tasks else rich.DownloadColumn()
-        columns = (words, rich.BarColumn(), done, rich.TimeElapsedColumn())
+        left = rich.TimeRemainingColumn()
+        columns = (words, rich.BarColumn(), done, rich.TimeElapsedColumn(), left)
         console = Console(stderr=True)
-        with rich.Progress(*columns, console=console, transient=True) as progress:
+        bar = rich.Progress(
+            *columns, console=console, transient=True, speed_estimate_period=ESTIMATED
+        )
+        with bar as progress:
             longest = max(8, min(LABEL, console.width - REST))
             name = one_line(label)
             task = progress.add_task(shorten(os.path.basename(name) or name, longest), total=None)

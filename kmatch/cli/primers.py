@@ -11,8 +11,9 @@ from kmatch.cli import options
 from kmatch.cli.command import OUTPUT, WHERE, Argument, Given, Option, command, grouped
 from kmatch.cli.options import NONE, OLIGOS, ONE, READ, Number
 from kmatch.cli.searches import Search, check_inputs, heard
-from kmatch.errors import InputError, counted
+from kmatch.errors import InputError, counted, warn
 
+EXACT_3P = Option("--exact-3p", NONE, None, "Match a primer's last N letters exactly.", default=0)
 SALTS = tuple(
     Option(f"--{name}", Number(), None, text, default=default, group=OUTPUT)
     for name, default, text in (
@@ -51,7 +52,7 @@ SALTS = tuple(
         "Join the partners of a pair (own), or any two primers, one with itself too (any).",
     ),
     options.EDIT,
-    Option("--exact-3p", NONE, None, "Match a primer's last N letters exactly.", default=0),
+    EXACT_3P,
     Option(
         "--sequence",
         bool,
@@ -94,6 +95,8 @@ def pcr(given: Given) -> None:
     with search.batches(begin) as (found, handles):
         search.writer(handles[0], table).write_all(found)
     search.conclude(f"{counted(search.rows, 'product')} of {counted(len(pairs), 'pair')}")
+    if not search.rows:
+        search.messages.answer(search.begun.why_none())
 
 
 @command(
@@ -142,8 +145,9 @@ def pcr(given: Given) -> None:
             "Compare primers with both strands of BACKGROUND, or with + alone.",
         ),
     ),
+    options.regions("primers of TARGET"),
     Option(
-        "--regions",
+        "--regions-out",
         "FILE",
         "none",
         "Write also the regions, as BED, in which a primer starts at every position.",
@@ -171,25 +175,43 @@ def primer(given: Given) -> None:
                 f"{name} is one file, and not a list of files as {path} is elsewhere; join them: "
                 "cat *.fa | kmatch primer TARGET - -k N"
             )
+    _explain_regions(given.regions)
     search = Search(given)
     search.label = given.background
     from kmatch.apps.primer import PrimerOptions, PrimerSearch
     from kmatch.genome import Genome
     from kmatch.results.table import Primers
+    from kmatch.search.regions import load_regions
     from kmatch.sequences.selection import load_selection
 
     selection = load_selection(given.records, given.skip_records)
     target = Genome(given.target, keep=False)
     background = Genome(given.background, keep=False).only(selection)
     how = given.made(PrimerOptions)
-    begin = partial(PrimerSearch, target, background, given.k, how)
+    where = load_regions(given.regions)
+    begin = partial(PrimerSearch, target, background, given.k, how, regions=where)
     table = Primers((), given.k, given.both_strands)
     search.dress(table)
-    with search.batches(begin, given.regions) as (found, handles):
-        if given.regions:
+    with search.batches(begin, given.regions_out) as (found, handles):
+        if given.regions_out:
             found = heard(found, partial(table.write_regions, handles[1]))
         search.writer(handles[0], table).write_all(found)
     search.conclude(counted(search.rows, "primer"))
+
+
+def _explain_regions(path: str | None) -> None:
+    """Say that --regions is read, which version 1 wrote; raises UsageError where there is no file.
+
+    path: what --regions was given, if anything.
+    """
+    if path is None:
+        return
+    if path != "-" and not os.path.exists(path):
+        raise click.UsageError(
+            f"--regions {path}: there is no such file, and --regions is read; what primer writes "
+            "as BED of regions is --regions-out"
+        )
+    warn("--regions is read, and narrows TARGET; what primer 1 wrote to it is --regions-out")
 
 
 @command(
@@ -340,6 +362,7 @@ def guides(given: Given) -> None:
     ),
     options.PRODUCT,
     options.EDIT,
+    EXACT_3P,
     options.EACH,
     *grouped(
         OUTPUT,
@@ -384,6 +407,7 @@ def assay(given: Given) -> None:
 
     An assay amplifies a genome if its primers, each within k, make a product there. A probe has to
     lie inside the product, within k. Of several products, one with the fewest differences counts.
+    It is unknown if unknown letters, or the end of a record, may hide the product.
     """
     from kmatch.sequences.files import is_list, read_list, read_names
 

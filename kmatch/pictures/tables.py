@@ -363,7 +363,7 @@ def _value(name: str, cell: str) -> str | float:
         if _WHOLE.fullmatch(name):
             if cell.isdigit() and int(cell[:20]) <= MOST * MOST:
                 return int(cell)
-        elif cell in ("", "NA"):
+        elif cell in ("", "NA", "no", "unknown"):
             return nan
         elif isfinite(float(cell)):
             return float(cell)

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Self, TypeVar
 import numpy as np
 
 from kmatch.arrays import (
-    Bools,
     Bytes,
     Floats,
     Ints,
@@ -23,7 +22,20 @@ from kmatch.arrays import (
 from kmatch.engine.types import Columns, Texts
 from kmatch.sequences.chunks import Spans
 
-SEEN = "ACGTN-+"  # at a letter of an oligo: a base, another letter, none, or more behind it
+# At a letter of an oligo: a base, an unknown letter (N), none, or more behind it.
+SEEN = "ACGTN-+"
+# Whether an assay amplifies a genome; unknown where letters are missing that would tell.
+NO = 0
+YES = 1
+UNKNOWN = 2
+# Why it does not, in bits: the oligos that have no site, by role, or what the sites lack.
+ROLE_BITS = np.array([1, 2, 4])
+LENGTH = 8  # they face each other, at another length
+FACING = 16  # none face each other
+_WORDS = {1: "forward", 2: "reverse", 4: "probe", LENGTH: "length", FACING: "facing"}
+REASONS = [
+    ",".join(word for bit, word in _WORDS.items() if reason & bit) for reason in range(2 * FACING)
+]
 RECORD = 1 << 32  # more than a position in a record: a row's record and position in one number
 ENDLESS = 1 << 62  # letters of a linear record, as far as its origin goes
 # Fields of batches that all rows have in common.
@@ -215,19 +227,21 @@ class ProductBatch(Batch):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AssayBatch(Batch):
-    """Assays in genomes, n rows, by genome; record, start and end are -1 where none amplifies.
+    """Assays in genomes, n rows, by genome; record, start and end are -1 where there is no product.
 
     units: names of the genomes; genome, assay: int64[n], their numbers, of genomes among these;
-    amplifies: bool[n]; distance, distance_3p: int64[n, 3], the differences of the forward primer,
-    of the reverse one and of the probe, in all and in their last letters, -1 where there is none;
-    tm: float64[n, 3], °C, NaN where it is unknown; positions: int64[L, 7], at each letter of the
-    oligos, how many products have each of SEEN there.
+    answer: int64[n], NO, YES or UNKNOWN; reason: int64[n], why not YES, in bits (see REASONS), and
+    of UNKNOWN the oligos that are masked; distance, distance_3p: int64[n, 3], the differences of
+    the forward primer, of the reverse one and of the probe, in all and in their last letters, -1
+    where there is none; tm: float64[n, 3], °C, NaN where it is unknown; positions: int64[L, 7], at
+    each letter of the oligos, how many genomes have each of SEEN there.
     """
 
     units: list[str]
     genome: Longs
     assay: Longs
-    amplifies: Bools
+    answer: Longs
+    reason: Longs
     distance: Longs
     distance_3p: Longs
     tm: Floats

@@ -49,11 +49,9 @@ def _terminators(batch: GuideBatch, _: "Guides") -> Longs:
     bounds = batch.guide.bounds
 
     # Where four T begin.
-    is_t = letters == ord("T")
-    counts = bounds_of(is_t)
-    begins = np.arange(max(len(letters) - TERMINATOR + 1, 0))
-    is_run = counts[begins + TERMINATOR] - counts[begins] == TERMINATOR
-    begins = begins[is_run]
+    count_before = bounds_of(letters == ord("T"))
+    t_count = count_before[TERMINATOR:] - count_before[:-TERMINATOR]
+    begins = np.flatnonzero(t_count == TERMINATOR)
 
     # Those that end in the same guide.
     rows = np.searchsorted(bounds, begins, side="right") - 1

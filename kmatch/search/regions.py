@@ -35,8 +35,10 @@ class Regions:
     def __init__(self, regions: list[Region]) -> None:
         ordered = sorted(regions, key=lambda region: (region.record, region.start))
         self._furthest: dict[str, Region] = {}  # of each record, the region that ends last
+        self._of_record: dict[str, list[Region]] = {}
         for name, group in groupby(ordered, key=lambda region: region.record):
-            self._furthest[name] = max(group, key=lambda region: region.end)
+            self._of_record[name] = list(group)
+            self._furthest[name] = max(self._of_record[name], key=lambda region: region.end)
         self.lengths: dict[str, int] = {}  # of the records of them that were read
         self._last_length = 0  # of the last one of these
         self._numbers: dict[str, int] = {}
@@ -83,6 +85,26 @@ class Regions:
         if is_inside.all():
             return batch
         return batch.picked(np.flatnonzero(is_inside))
+
+    def letters_left(self, name: str, length: int, minus: int) -> Longs:
+        """Return how many letters a region has from each position of a record on, int64[length].
+
+        length: letters of the record; minus: 1 for the positions of its reverse complement. Of
+        several regions the one that goes furthest counts:
+
+            regions       [---------]
+                                [-----]
+            position    0 1 2 3 4 5 6 7
+            letters     0 4 3 4 3 2 1 0
+        """
+        furthest_end = np.zeros(length, np.int64)
+        for region in self._of_record.get(name, ()):
+            start = length - region.end if minus else region.start
+            end = length - region.start if minus else region.end
+            if start < end:
+                furthest_end[start] = max(furthest_end[start], end)
+        furthest_end = np.maximum.accumulate(furthest_end)
+        return np.maximum(furthest_end - np.arange(length), 0)
 
     def narrowed(self, part: Stretch) -> Stretch:
         """Return a Stretch without the letters of records that no region names.

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 FOREVER = np.iinfo(np.int64).max
 UNDECIDED, SITE, LEFT_OUT = range(3)
 KINDS = 4  # of hits of a pattern: on either strand, of the reference and made by alleles
+MINUS = 2  # is added for the strand `-`
 # Of each group the number of its last chain, and the furthest place in it.
 CHAIN = np.dtype([("number", np.int64), ("last", np.int64)])
 
@@ -154,7 +155,7 @@ class SiteFinder:
     def _candidates(self, hits: HitBatch) -> Candidates:
         """Return hits as Candidates, in their chains."""
         given = self._given
-        group = KINDS * hits.pattern.astype(np.int64) + 2 * hits.minus
+        group = KINDS * hits.pattern.astype(np.int64) + MINUS * hits.minus
         if hits.variants is not None:
             group += hits.variants != ""
         gaps = np.zeros(len(hits), np.int64) if hits.gaps is None else hits.gaps.astype(np.int64)
@@ -225,10 +226,10 @@ class SiteFinder:
         rows = rows[is_shared]
 
         # By chain and place, and from the best to the worst.
+        order = order_of(chain[is_shared], self._waiting.place[rows])
+        rows = rows[order]
         hits = self._waiting.take(rows)
-        rows = rows[order_of(hits.chain, hits.place)]
-        hits = self._waiting.take(rows)
-        is_minus = hits.group & 2 > 0
+        is_minus = hits.group & MINUS != 0
         turned_place = np.where(is_minus, -hits.place, hits.place)
         preferred = order_of(hits.chain, hits.distance, hits.gaps, turned_place)
 
@@ -239,7 +240,15 @@ class SiteFinder:
         is_left_out = sites != np.arange(len(rows))
         state[rows[is_left_out]] = LEFT_OUT
 
-        # A site has the greatest score of its hits that are as good.
+        self._share_scores(rows, hits, sites)
+
+    def _share_scores(self, rows: Longs, hits: Candidates, sites: Longs) -> None:
+        """Give sites the greatest score of their hits that are as good, and the others none.
+
+        rows: int64[m], of some waiting hits; hits: these; sites: int64[m], of each its site, by
+        number among them.
+        """
+        is_left_out = sites != np.arange(len(rows))
         is_as_good = (hits.distance == hits.distance[sites]) & (hits.gaps == hits.gaps[sites])
         lending = np.flatnonzero(is_left_out & is_as_good)
         for scores in (self._hits.site_scores or {}).values():

@@ -32,6 +32,7 @@ def _read_as(byte: int) -> int:
 READ_AS = np.array([_read_as(byte) for byte in range(256)], np.uint8)
 
 _MASKS = np.array([IUPAC.get(chr(byte).upper(), 0) for byte in range(256)], np.uint8)
+_POSSIBLE = np.where(_MASKS == 0, 0b1111, _MASKS).astype(np.uint8)
 _COMPLEMENTS = np.array([int(f"{mask:04b}"[::-1], 2) for mask in range(16)], np.uint8)
 _BASES = np.where(np.isin(_MASKS, (1, 2, 4, 8)), _MASKS, 0).astype(np.uint8)
 
@@ -76,6 +77,11 @@ def odd_letter(sequence: str, at: int) -> str:
 def encode_text(letters: Bytes) -> Bytes:
     """Masks of a text's letters, which are ASCII codes: 0 for any but A, C, G, T and U."""
     return _BASES[letters]
+
+
+def may_be(letters: Bytes) -> Bytes:
+    """Masks of what a text's letters, ASCII codes, may stand for: R for A and G, N for any base."""
+    return _POSSIBLE[letters]
 
 
 def complement(masks: ArrayLike) -> Bytes:
