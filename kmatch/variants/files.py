@@ -44,14 +44,16 @@ class RecordSites(NamedTuple):
 class VariantFiles:
     """The files of Variants, opened: `readers` of them.
 
-    stack: closes them; genome: whose records have their order. Raises InputError for files that are
-    no VCF, that do not fit the genome or one another, and for samples that none has.
+    stack: closes them; genome: has the records that are searched, in their order; others of its
+    file are passed over. Raises InputError for files that are no VCF, that do not fit the genome or
+    one another, and for samples that none has.
     """
 
     def __init__(self, stack: ExitStack, given: Variants, genome: Genome) -> None:
         self._names = list(genome.names)
         self._numbers = {name: number for number, name in enumerate(self._names)}
-        lengths = dict(zip(self._names, genome.lengths.tolist(), strict=True))
+        whole = genome.whole
+        lengths = dict(zip(whole.names, whole.lengths.tolist(), strict=True))
         self.readers: list[VariantReader] = []
         for path in given.paths:
             source = stack.enter_context(open_source(path))
@@ -95,6 +97,8 @@ class VariantFiles:
         """Yield the records that a file has sites in."""
         seen: list[str] = []
         for name, sites in groupby(reader.sites(), lambda site: site.record):
+            if name not in self._numbers:
+                continue  # a record that is not searched
             if seen and self._numbers[name] < self._numbers[seen[-1]]:
                 raise self._misorder(reader.label, [*seen, name])
             seen.append(name)

@@ -118,16 +118,15 @@ class VariantSearch(Search[HitBatch]):
         genome = self.genomes.genome(0)
         records = RecordsInTurn(genome)
         with ExitStack() as stack:
-            files = VariantFiles(stack, self._given, genome.whole)
+            files = VariantFiles(stack, self._given, genome)
             for found in files.records():
-                if not self._is_left_out(found.name):
-                    record_number, record = records.go_to(found.name)
-                    samples = files.samples_of(found.reader)
-                    yield from self._blocks_of(found, record_number, record, samples)
+                if not self.regions or found.name in self.regions:
+                    record = records.go_to(found.number)
+                    yield from self._blocks_of(found, record, files.samples_of(found.reader))
             files.warn_of_left_out()
 
     def _blocks_of(
-        self, found: RecordSites, record_number: int, record: Record, samples: Samples
+        self, found: RecordSites, record: Record, samples: Samples
     ) -> Iterator[PlacedBlock]:
         """Yield the blocks of a record in order; samples: of its file."""
         reader = found.reader
@@ -135,13 +134,7 @@ class VariantSearch(Search[HitBatch]):
         for group in site_groups(sites, self._extents.block_gap):
             part = part_around(group, record.letters, self._extents.block_margin)
             check_reference(group, part, reader.label)
-            yield PlacedBlock(block_of(group, part), record_number, samples)
-
-    def _is_left_out(self, name: str) -> bool:
-        """Return whether a record of the whole genome is not searched."""
-        selection = self.genomes.selection
-        is_skipped = selection is not None and not selection.takes(name)
-        return is_skipped or (self.regions is not None and name not in self.regions)
+            yield PlacedBlock(block_of(group, part), found.number, samples)
 
     def _hits_in(self, placed: PlacedBlock, dense_groups: "DenseGroups") -> HitBatch:
         """Return the hits of both kinds from where a block begins to its last allele."""
@@ -199,9 +192,9 @@ class RecordsInTurn:
     def __init__(self, genome: Genome) -> None:
         self._following = enumerate(genome.records())
 
-    def go_to(self, name: str) -> tuple[int, Record]:
-        """Return the next record of a name, and its number in the genome."""
-        return next(each for each in self._following if each[1].name == name)
+    def go_to(self, wanted_number: int) -> Record:
+        """Return a later record by its number in the genome."""
+        return next(record for number, record in self._following if number == wanted_number)
 
 
 class DenseGroups:
