@@ -94,7 +94,7 @@ def hits_of(
         pam_first = query.pam_side == "5p"
         hits = Hits((), patterns, genomes, pam_first, k_each, None if aligned else align)
         hits.threads = run.threads
-        hits.addknown_scores(names)
+        hits.add_scores(names)
         if annotate is not None:
             hits.annotate(annotate)
         if variants is not None:
