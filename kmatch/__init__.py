@@ -1,4 +1,4 @@
-"""Exhaustive approximate search of DNA patterns in genomes; `kmatch.api` says what there is."""
+"""Exhaustive approximate search of DNA patterns in genomes, by `api`, `primers` and `reads`."""
 
 from importlib import import_module
 
@@ -13,7 +13,7 @@ __all__ += ["Assays", "Genome", "Reads", "Variants", "demux", "filter_reads"]
 
 TYPE_CHECKING = False  # what type checkers take to be true
 if TYPE_CHECKING:
-    from kmatch.api import assay, best, edit, guides, hamming, multi, pack, pcr, primer
+    from kmatch.api import best, edit, hamming, multi, pack
     from kmatch.errors import (
         ClusterError,
         DeviceError,
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         OutputError,
     )
     from kmatch.genome import Genome
+    from kmatch.primers import assay, guides, pcr, primer
     from kmatch.reads import demux, filter_reads
     from kmatch.results.assays import Assays
     from kmatch.results.demux import Reads
@@ -40,6 +41,7 @@ _HOMES = (
     "results.assays",
     "results.demux",
     "api",
+    "primers",
     "reads",
 )
 

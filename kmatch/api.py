@@ -1,4 +1,4 @@
-"""What kmatch offers to Python: a function a search, and `pack`.
+"""The public functions that search for patterns, and `pack`; `primers` and `reads` have the others.
 
 A sequence has IUPAC letters in any case, U being T. Positions are 0-based and half-open, on the
 forward strand. A wrong argument or file raises InputError, a device that cannot be used
@@ -7,21 +7,13 @@ failed ClusterError; all are KmatchError.
 """
 
 from collections.abc import Sequence
-from typing import Literal
 
 import kmatch.published.registry  # noqa: F401  offers its algorithms to searches
-from kmatch.apps.assay import AssayOptions, AssaySearch
-from kmatch.apps.guides import GuideOptions, GuideSearch
-from kmatch.apps.pcr import PRODUCT, PcrOptions, PcrSearch
-from kmatch.apps.primer import PrimerOptions, PrimerSearch
-from kmatch.apps.searches import on_cluster
-from kmatch.arguments import APART, check_choice, check_threads, checked_count
+from kmatch.arguments import APART, check_choice, check_threads
 from kmatch.calls import (
     Each,
     Globs,
     How,
-    Limits,
-    Pairing,
     Pams,
     Path,
     Report,
@@ -32,24 +24,18 @@ from kmatch.calls import (
     Strand,
     Where,
     hits_of,
-    known_scores,
 )
 from kmatch.engine.workers import Workers, cores
-from kmatch.genome import Genome, as_genome, as_genomes
-from kmatch.nucleases import CAS9, NUCLEASES, guide_length_of, pam_of
+from kmatch.genome import Genome, as_genome
+from kmatch.nucleases import pam_of
 from kmatch.packed.writer import write_packed
-from kmatch.results.assays import Assays
-from kmatch.results.guides import VARIED, Guides
-from kmatch.results.melting import SALTS, Salts
 from kmatch.results.output import open_output
-from kmatch.results.table import Hits, Primers, Products
-from kmatch.search.query import Query, Run
-from kmatch.search.regions import RegionsGiven, load_regions
-from kmatch.sequences.oligos import PairsGiven, load_pairs
+from kmatch.results.table import Hits
+from kmatch.search.query import Query
+from kmatch.search.regions import RegionsGiven
 from kmatch.sequences.patterns import Patterns, load_patterns
 from kmatch.sequences.records import Progress
-from kmatch.sequences.selection import load_selection
-from kmatch.variants.vcf import Variants, load_variants
+from kmatch.variants.vcf import Variants
 
 
 def hamming(
@@ -76,46 +62,51 @@ def hamming(
 ) -> Hits:
     """Find every window of a genome with at most k mismatches to a pattern.
 
-    genome: a Genome, or a path to FASTA, FASTQ, 2bit, GenBank or a packed genome; or a list of
-        these, or `@` and the path of a file that names one a line: each is searched as if alone, in
-        their order, and the hits have a column `genome`.
-    patterns: a list of sequences, which name themselves; a dict, name → sequence; a path to FASTA,
-        to text with one pattern a line or to BED with sequences in column 7, `-` being standard
-        input; or one sequence. A str is a path where a file of that name exists, and otherwise a
-        sequence where it has IUPAC letters only.
-    k: mismatches, 0 ≤ k < m for a pattern of m letters; or a share of each pattern's letters such
-        as `"10%"`, rounded down; the hits have a column `k` then.
-    strand: `+` finds a pattern as written, `-` its reverse complement.
-    exact_5p, exact_3p: how many of a pattern's first and last letters must match.
-    max_unknown: letters of a hit that are no A, C, G or T, at the most: they match whatever they
-        may stand for, N any base and R an A or a G; None where they match nothing. With k it is
-        smaller than every pattern.
-    circular: True where every record is a circle, or the names of those that are: windows run over
-        the origin, and a hit that does has start < n < end in a record of n letters.
-    regions: only the hits inside one of them: a path of BED, or rows (name of the record,
-        start, end).
-    records, skip_records: globs of names of records, such as `chr[0-9]*,chrX` or a list: only
-        records whose names fit, in their case, and none that fits the latter, are searched.
-    limit: hits of a pattern in a genome at the most, those with the smallest distances, the first
-        in the genome of these; a UserWarning tells how many there were. None for all.
-    annotate: GFF3, GTF, GenBank or BED, or a list of such files. The hits have columns `gene`, the
-        names of what they overlap, and `region`, `exon`, `intron` or `intergenic`.
-    variants: a path of VCF, a list of such paths, each of other records, or Variants: also the hits
-        that haplotypes make and the reference does not have there at an equal or smaller distance.
-        The hits have columns `variants`, `af`, `samples` and `reference_distance`.
-    device: `cpu`, `cuda`, `cuda:N`, or `auto`, the one that is expected to finish first.
-    threads: of the CPU, None for one a core.
-    algorithm: `bitplane`, or the name of a published one.
-    scheduler: of a Dask cluster that searches in place of this machine: its address, the path of
-        its scheduler file, or a distributed.Client.
-    on_progress(consumed, size): hears of the genome's bytes read, of a list of genomes done, and on
-        a cluster of tasks; size is None where it is unknown.
+    Args:
+        genome: a Genome, or the path of FASTA, FASTQ, 2bit, GenBank or a packed genome. A list of
+            these, or `@` and the path of a file that names one a line, is searched genome by
+            genome, and the hits have a column `genome`.
+        patterns: a sequence, a list of sequences, a dict name → sequence, or the path of FASTA, of
+            lines, or of BED with sequences in column 7. A str is a path where such a file exists.
+        k: most mismatches of a hit, 0 ≤ k < letters of the pattern; or a share of its letters, such
+            as `"10%"`, and the hits have a column `k`.
+        strand: `+` finds a pattern as written, `-` its reverse complement.
+        exact_5p: first letters of a pattern that have to match.
+        exact_3p: last letters of a pattern that have to match.
+        max_unknown: most letters of a hit that are no A, C, G or T. They match the bases that they
+            may stand for, N any base. None lets them match nothing. With k it is smaller than every
+            pattern.
+        circular: True, or the names of records: they are circles, and hits run over the origin.
+            Such a hit has start < n < end in a record of n letters.
+        regions: path of BED, or rows (record, start, end). Only hits inside a region are found.
+        records: globs, such as `chr[0-9]*,chrX` or a list. Only records whose names fit, in their
+            case, are searched.
+        skip_records: globs. Records whose names fit are not searched.
+        limit: most hits of a pattern in a genome, the closest first. A warning counts the others.
+        annotate: path, or paths, of GFF3, GTF, GenBank or BED. The hits have columns `gene` and
+            `region`.
+        variants: path of VCF, or Variants. Hits of haplotypes are found too, and the hits have
+            columns `variants`, `af`, `samples` and `reference_distance`.
+        device: `cpu`, `cuda`, `cuda:0`, `cuda:0,1` or `cuda:all`. `auto` takes a GPU where it is
+            expected to be faster.
+        threads: threads of the CPU; None for one a core.
+        algorithm: `bitplane`, or the name of a published algorithm.
+        scheduler: address, scheduler file or Client of a Dask cluster that searches in place of
+            this machine.
+        on_progress: function (consumed, size), called with bytes read, genomes of a list done or
+            tasks of a cluster done. The size is None where it is unknown.
 
-    Raises InputError for a file, a pattern or an option that cannot be used, and DeviceError for a
-    device that cannot.
+    Returns:
+        Hits, a table with a row a hit, in the order of the genome.
 
-        hits = kmatch.hamming("genome.fa", {"OR1": "TATCACCGCCAGAGGTA"}, k=3)
-        near = hits[hits.distance <= 1]
+    Raises:
+        InputError: a file, a pattern or an argument cannot be used.
+        DeviceError: the device cannot be used.
+        ClusterError: the cluster cannot be used, or failed.
+
+    Example:
+            hits = kmatch.hamming("genome.fa", {"OR1": "TATCACCGCCAGAGGTA"}, k=3)
+            near = hits[hits.distance <= 1]
     """
     query = Query(
         "hamming",
@@ -157,24 +148,64 @@ def multi(
     scheduler: Scheduler | None = None,
     on_progress: Progress | None = None,
 ) -> Hits:
-    """Find every window of a genome with at most k mismatches to a pattern of a panel.
+    """Find every window of a genome with at most k mismatches to one of many patterns.
 
-    The patterns, up to hundreds of thousands, have one length. pam: IUPAC letters that must stand,
-    without mismatch, beside a pattern: after it (pam_side `3p`, the default, as NGG) or before it
-    (`5p`, as TTTV). Of several, a list or `NGG,NAG`, the first that stands beside a pattern is its
-    PAM. nuclease: a name such as `cas12a`, which sets both. A hit spans the pattern and the PAM;
-    its distance counts the pattern alone. score: `cfd`, `mit` or both, columns of hits of guides
-    beside SpCas9's PAMs, NaN where a score is undefined. The other arguments are those of
-    `hamming`.
+    The patterns, up to hundreds of thousands, have one length. A hit spans the pattern and the PAM.
+    The distance counts the pattern alone.
 
-    Patterns that all have as many N on the side of the PAM as it has letters are searched without
-    these, and a UserWarning says so. It is a UserWarning too that all patterns contain the PAM.
+    Args:
+        genome: a Genome, or the path of FASTA, FASTQ, 2bit, GenBank or a packed genome. A list of
+            these, or `@` and the path of a file that names one a line, is searched genome by
+            genome, and the hits have a column `genome`.
+        patterns: a sequence, a list of sequences, a dict name → sequence, or the path of FASTA, of
+            lines, or of BED with sequences in column 7. A str is a path where such a file exists.
+        k: most mismatches of a hit, 0 ≤ k < letters of the pattern; or a share of its letters, such
+            as `"10%"`, and the hits have a column `k`.
+        pam: IUPAC letters that have to stand beside a pattern without a mismatch; of several, a
+            list or `NGG,NAG`, the first that stands there is the PAM.
+        pam_side: `3p` for a PAM behind the pattern (NGG), `5p` for a PAM before it (TTTV).
+        nuclease: name of a nuclease, such as `cas12a`, which sets pam and pam_side; `kmatch info
+            --nucleases` lists them.
+        strand: `+` finds a pattern as written, `-` its reverse complement.
+        exact_5p: first letters of a pattern that have to match.
+        exact_3p: last letters of a pattern that have to match.
+        max_unknown: most letters of a hit that are no A, C, G or T. They match the bases that they
+            may stand for, N any base. None lets them match nothing. With k it is smaller than every
+            pattern.
+        circular: True, or the names of records: they are circles, and hits run over the origin.
+            Such a hit has start < n < end in a record of n letters.
+        regions: path of BED, or rows (record, start, end). Only hits inside a region are found.
+        records: globs, such as `chr[0-9]*,chrX` or a list. Only records whose names fit, in their
+            case, are searched.
+        skip_records: globs. Records whose names fit are not searched.
+        limit: most hits of a pattern in a genome, the closest first. A warning counts the others.
+        score: `cfd`, `mit` or both: columns with the scores of guides beside PAMs of Cas9. NaN
+            where a score is undefined.
+        annotate: path, or paths, of GFF3, GTF, GenBank or BED. The hits have columns `gene` and
+            `region`.
+        variants: path of VCF, or Variants. Hits of haplotypes are found too, and the hits have
+            columns `variants`, `af`, `samples` and `reference_distance`.
+        device: `cpu`, `cuda`, `cuda:0`, `cuda:0,1` or `cuda:all`. `auto` takes a GPU where it is
+            expected to be faster.
+        threads: threads of the CPU; None for one a core.
+        algorithm: `bitplane`, or the name of a published algorithm.
+        scheduler: address, scheduler file or Client of a Dask cluster that searches in place of
+            this machine.
+        on_progress: function (consumed, size), called with bytes read, genomes of a list done or
+            tasks of a cluster done. The size is None where it is unknown.
 
-    Raises InputError and DeviceError as `hamming` does, and InputError for patterns of unequal
-    length.
+    Returns:
+        Hits, a table with a row a hit, in the order of the genome.
 
-        hits = kmatch.multi("genome.fa", "guides.txt", k=4, pam="NGG")
-        hits.to_tsv("hits.tsv.gz")
+    Raises:
+        InputError: patterns have unequal lengths, all hold the PAM themselves, or a file, a pattern
+            or an argument cannot be used.
+        DeviceError: the device cannot be used.
+        ClusterError: the cluster cannot be used, or failed.
+
+    Example:
+            hits = kmatch.multi("genome.fa", "guides.txt", k=4, pam="NGG")
+            hits.to_tsv("hits.tsv.gz")
     """
     pam, side = pam_of(nuclease, pam, pam_side)
     query = Query(
@@ -225,18 +256,69 @@ def edit(
 ) -> Hits:
     """Find the occurrences of patterns in a genome with at most k differences.
 
-    Differences are mismatches, insertions and deletions; 0 ≤ k < m for a pattern of m letters.
-    report: `ends` gives an occurrence for every position where one ends, `minima` the best of
-    neighbouring ends, `loci` the best of overlapping minima, and `sites`, beside a PAM, the best of
-    the ends that reach one place; by default it is `ends` beside a PAM and `minima` elsewhere.
-    pam, pam_side, nuclease, score: as for `multi`. exact_5p, exact_3p: how many of a pattern's
-    first and last letters must match, with nothing skipped in them or beside them.
-    max_mismatches, max_insertions (of pattern letters that are skipped), max_deletions (of text
-    letters): the most of each kind among the k differences; None is k. The other arguments, and
-    what is raised, are those of `hamming`.
+    Differences are mismatches, insertions and deletions. A hit spans the pattern and the PAM. The
+    distance counts the pattern alone.
 
-        hits = kmatch.edit("genome.fa", "ACGTTGCATTAGCCAGTACT", k=2)
-        hits.cigar, hits.match
+    Args:
+        genome: a Genome, or the path of FASTA, FASTQ, 2bit, GenBank or a packed genome. A list of
+            these, or `@` and the path of a file that names one a line, is searched genome by
+            genome, and the hits have a column `genome`.
+        patterns: a sequence, a list of sequences, a dict name → sequence, or the path of FASTA, of
+            lines, or of BED with sequences in column 7. A str is a path where such a file exists.
+        k: most differences of a hit, 0 ≤ k < letters of the pattern; or a share of its letters,
+            such as `"10%"`, and the hits have a column `k`.
+        report: `ends` gives a hit for every position where an occurrence ends, `minima` the best of
+            neighbouring ends, `loci` the best of overlapping minima, and `sites`, beside a PAM, the
+            best of the ends that reach one place. None is `ends` beside a PAM, otherwise `minima`.
+        pam: IUPAC letters that have to stand beside a pattern without a mismatch; of several, a
+            list or `NGG,NAG`, the first that stands there is the PAM.
+        pam_side: `3p` for a PAM behind the pattern (NGG), `5p` for a PAM before it (TTTV).
+        nuclease: name of a nuclease, such as `cas12a`, which sets pam and pam_side; `kmatch info
+            --nucleases` lists them.
+        strand: `+` finds a pattern as written, `-` its reverse complement.
+        exact_5p: first letters of a pattern that have to match, with nothing skipped in or beside
+            them.
+        exact_3p: last letters of a pattern that have to match, with nothing skipped in or beside
+            them.
+        max_mismatches: most mismatches among the k differences; None for k.
+        max_insertions: most letters of the pattern that the genome lacks; None for k.
+        max_deletions: most letters of the genome that the pattern lacks; None for k.
+        max_unknown: most letters of a hit that are no A, C, G or T. They match the bases that they
+            may stand for, N any base. None lets them match nothing. With k it is smaller than every
+            pattern.
+        circular: True, or the names of records: they are circles, and hits run over the origin.
+            Such a hit has start < n < end in a record of n letters.
+        regions: path of BED, or rows (record, start, end). Only hits inside a region are found.
+        records: globs, such as `chr[0-9]*,chrX` or a list. Only records whose names fit, in their
+            case, are searched.
+        skip_records: globs. Records whose names fit are not searched.
+        limit: most hits of a pattern in a genome, the closest first. A warning counts the others.
+        score: `cfd`, `mit` or both: columns with the scores of guides beside PAMs of Cas9. NaN
+            where a score is undefined.
+        annotate: path, or paths, of GFF3, GTF, GenBank or BED. The hits have columns `gene` and
+            `region`.
+        variants: path of VCF, or Variants. Hits of haplotypes are found too, and the hits have
+            columns `variants`, `af`, `samples` and `reference_distance`.
+        device: `cpu`, `cuda`, `cuda:0`, `cuda:0,1` or `cuda:all`. `auto` takes a GPU where it is
+            expected to be faster.
+        threads: threads of the CPU; None for one a core.
+        algorithm: `bitplane`, or the name of a published algorithm.
+        scheduler: address, scheduler file or Client of a Dask cluster that searches in place of
+            this machine.
+        on_progress: function (consumed, size), called with bytes read, genomes of a list done or
+            tasks of a cluster done. The size is None where it is unknown.
+
+    Returns:
+        Hits, a table with a row a hit, in the order of the genome.
+
+    Raises:
+        InputError: a file, a pattern or an argument cannot be used.
+        DeviceError: the device cannot be used.
+        ClusterError: the cluster cannot be used, or failed.
+
+    Example:
+            hits = kmatch.edit("genome.fa", "ACGTTGCATTAGCCAGTACT", k=2)
+            hits.cigar, hits.match
     """
     pam, side = pam_of(nuclease, pam, pam_side)
     query = Query(
@@ -281,14 +363,50 @@ def best(
 ) -> Hits:
     """Find the closest occurrences of patterns in a genome, by differences.
 
-    They are the minima at the smallest distance that a pattern has anywhere in the genome, with
-    regions too: of these, those inside are given. each: `record` for those at the smallest distance
-    that it has in each record, where `limit` counts those of a record. A pattern that
-    matches nowhere has none, and a UserWarning names it. The arguments, and what is raised, are
-    those of `hamming`.
+    They are the minima at the smallest distance that a pattern has in the genome. A pattern that
+    matches nowhere at all has no hit, and a warning names it.
 
-        hits = kmatch.best("genome.fa", ["ACGTTACGTAGGCATCAGT"])
-        hits.distance.min()
+    Args:
+        genome: a Genome, or the path of FASTA, FASTQ, 2bit, GenBank or a packed genome. A list of
+            these, or `@` and the path of a file that names one a line, is searched genome by
+            genome, and the hits have a column `genome`.
+        patterns: a sequence, a list of sequences, a dict name → sequence, or the path of FASTA, of
+            lines, or of BED with sequences in column 7. A str is a path where such a file exists.
+        each: `file` finds the closest sites of a genome, `record` the closest sites of each record.
+        strand: `+` finds a pattern as written, `-` its reverse complement.
+        exact_5p: first letters of a pattern that have to match.
+        exact_3p: last letters of a pattern that have to match.
+        circular: True, or the names of records: they are circles, and hits run over the origin.
+            Such a hit has start < n < end in a record of n letters.
+        regions: path of BED, or rows (record, start, end). Of the closest sites of the genome, the
+            ones inside a region are given.
+        records: globs, such as `chr[0-9]*,chrX` or a list. Only records whose names fit, in their
+            case, are searched.
+        skip_records: globs. Records whose names fit are not searched.
+        limit: most hits of a pattern in a genome, or with each="record" in a record, the first
+            ones. A warning counts the others.
+        annotate: path, or paths, of GFF3, GTF, GenBank or BED. The hits have columns `gene` and
+            `region`.
+        device: `cpu`, `cuda`, `cuda:0`, `cuda:0,1` or `cuda:all`. `auto` takes a GPU where it is
+            expected to be faster.
+        threads: threads of the CPU; None for one a core.
+        algorithm: `bitplane`, or the name of a published algorithm.
+        scheduler: address, scheduler file or Client of a Dask cluster that searches in place of
+            this machine.
+        on_progress: function (consumed, size), called with bytes read, genomes of a list done or
+            tasks of a cluster done. The size is None where it is unknown.
+
+    Returns:
+        Hits, a table with a row a hit, in the order of the genome.
+
+    Raises:
+        InputError: a file, a pattern or an argument cannot be used.
+        DeviceError: the device cannot be used.
+        ClusterError: the cluster cannot be used, or failed.
+
+    Example:
+            hits = kmatch.best("genome.fa", ["ACGTTACGTAGGCATCAGT"])
+            hits.distance.min()
     """
     check_choice("each", each, APART)
     query = Query(
@@ -304,231 +422,6 @@ def best(
     return hits_of(query, where, how, limit, annotate)
 
 
-def pcr(
-    genome: Searched,
-    primers: PairsGiven,
-    k: int | str,
-    *,
-    product: tuple[int, int] = PRODUCT,
-    pairs: Pairing = "own",
-    edit: bool = False,
-    exact_3p: int = 0,
-    max_unknown: int | None = None,
-    sequence: bool = False,
-    circular: bool | Sequence[str] = False,
-    regions: RegionsGiven | None = None,
-    records: Globs | None = None,
-    skip_records: Globs | None = None,
-    device: str = "auto",
-    threads: int | None = None,
-    algorithm: str = "bitplane",
-    scheduler: Scheduler | None = None,
-    on_progress: Progress | None = None,
-) -> Products:
-    """Find the products that pairs of primers make in a genome, in both directions.
-
-    A product reaches from a site of a primer on `+` to a site of another on `-` that faces it.
-    primers: a dict, name → (forward, reverse) or (forward, reverse, probe), of which each is a
-    sequence, a SeqRecord or a list of alternates; or a path of a table of pairs, whose columns are
-    name, forward, reverse and maybe probe or what a header line says, of FASTA or of BED with
-    sequences in column 7, whose names end in `_F` and `_R`, `_1` and `_2` or `_LEFT` and `_RIGHT`,
-    and of probes in `_P` or `_PROBE`. A product of a pair
-    with probes holds one of them, within k on either strand. k: mismatches of a
-    primer, or differences with edit=True, 0 ≤ k < m. product: (least, most) letters, primers
-    included. pairs: `own` joins partners, `any` every two primers, one with itself too. exact_3p:
-    how many of a primer's last letters must match, with nothing skipped in them or beside them.
-    max_unknown: as for `hamming`, of each site. sequence: whether products have their text too.
-    regions: only the products inside one of them.
-    algorithm: of the search for the primers, `hamming` or, with edit=True, `edit`.
-    The other arguments, and what is raised, are those of `hamming`.
-
-        pair = ("AGAGTTTGATCMTGGCTCAG", "GWATTACCGCGGCKGCTG")
-        products = kmatch.pcr("genome.fa", {"16S": pair}, k=2)
-        products[products.length < 600].to_bed("16S.bed")
-    """
-    panel = load_pairs(primers)
-    options = PcrOptions(product, pairs, edit, exact_3p, sequence, max_unknown)
-    with on_cluster(Run(device, threads, algorithm), scheduler) as run:
-        genomes = as_genomes(genome).with_circular(circular).with_records(records, skip_records)
-        search = PcrSearch(panel, genomes, k, options, run, load_regions(regions))
-        search.progress.tell = on_progress
-        return Products(search, panel, sequence, genomes.named)
-
-
-def primer(
-    target: Genome | Path,
-    background: Genome | Path,
-    k: int,
-    *,
-    min_length: int | None = None,
-    max_length: int | None = None,
-    gc: Limits | None = None,
-    tm: Limits | None = None,
-    both_strands: bool = False,
-    background_strand: Literal["both", "+"] = "both",
-    regions: RegionsGiven | None = None,
-    records: Globs | None = None,
-    skip_records: Globs | None = None,
-    device: str = "auto",
-    threads: int | None = None,
-    algorithm: str = "bitplane",
-    scheduler: Scheduler | None = None,
-    on_progress: Progress | None = None,
-) -> Primers:
-    """Find, for each position of a target, the shortest substring unlike all of a background.
-
-    It holds A, C, G and T alone, and has at least k differences, 1 or more, from every substring of
-    the background. min_length: letters that shorter primers are lengthened to. max_length: letters
-    of the longest primer to look for. gc: (least, most) share of G and C, 0 to 1. tm: (least,
-    most) melting temperature in °C. both_strands: also the primers of the target's reverse
-    complement. background_strand: the strands of the background that count, `both` or `+`. regions:
-    of the target, as `hamming` takes them: only the primers inside one of them are looked for.
-    records, skip_records: of the background; these, device, threads, algorithm: as for `hamming`.
-    on_progress(consumed, size) hears of bytes of the background that have been searched.
-
-    Raises InputError for a file that cannot be used and for numbers that do not fit, and
-    DeviceError for a device that cannot be used.
-
-        primers = kmatch.primer("virus.fa", "host.fa.gz", k=10, max_length=30)
-        primers[primers.tm > 55].to_bed("primers.bed")
-    """
-    options = PrimerOptions(min_length, max_length, gc, tm, both_strands, background_strand)
-    with on_cluster(Run(device, threads, algorithm), scheduler) as run:
-        selection = load_selection(records, skip_records)
-        searched = as_genome(background).only(selection)
-        where = load_regions(regions)
-        search = PrimerSearch(as_genome(target), searched, k, options, run, where)
-        search.progress.tell = on_progress
-        return Primers(search, k, both_strands)
-
-
-def guides(
-    target: Genome | Path,
-    genome: Searched,
-    k: int,
-    *,
-    pam: Pams | None = None,
-    pam_side: Side | None = None,
-    length: int | None = None,
-    nuclease: str | None = None,
-    max_insertions: int = 0,
-    max_deletions: int = 0,
-    report: Literal["sites", "ends"] = "sites",
-    score: Score | Sequence[Score] = (),
-    best: int | None = None,
-    regions: RegionsGiven | None = None,
-    annotate: Path | Sequence[Path] | None = None,
-    variants: Variants | Path | Sequence[Path] | None = None,
-    circular: bool | Sequence[str] = False,
-    records: Globs | None = None,
-    skip_records: Globs | None = None,
-    device: str = "auto",
-    threads: int | None = None,
-    scheduler: Scheduler | None = None,
-    on_progress: Progress | None = None,
-) -> Guides:
-    """Find the guides of a target, and how many sites each has in a genome.
-
-    A guide is every window of `length` letters A, C, G and T beside a PAM, on both strands of the
-    target; target and genome may be one. By default they are those of SpCas9: 20 letters before
-    NGG. nuclease: another one by its name, which sets pam, pam_side and length. k: mismatches of a
-    site, 0 ≤ k < length; where there may be bulges, max_insertions of the guide or max_deletions of
-    the site, differences. report: `sites`, each place once, or `ends`, every end beside a PAM.
-    score: `mit`, for a column `specificity_mit` too. best: only so many guides, the most specific
-    first. regions: only the guides inside one of them. annotate: as for `hamming`, of the guides in
-    the target. records, skip_records: of the genome. The other arguments are those of `multi`. The
-    specificity, 1 / (1 + the sum of CFD of all sites but one that is perfect), depends on k, bulges
-    and PAMs; it is NaN for guides that are not SpCas9's.
-
-    Raises InputError for a target without guides, and otherwise what `multi` does.
-
-        guides = kmatch.guides("gene.fa", "genome.fa", k=3)
-        guides[guides.d0 == 1].to_tsv("guides.tsv")
-    """
-    names = known_scores(score)
-    k = checked_count("k", k)
-    best = None if best is None else checked_count("best", best, 1)
-    beside, side = pam_of(nuclease, pam, pam_side)
-    options = GuideOptions(
-        k,
-        NUCLEASES[CAS9].pam if beside is None else beside,
-        side,
-        guide_length_of(nuclease, length),
-        max_insertions,
-        max_deletions,
-        names,
-        best,
-        report,
-        nuclease,
-    )
-    found = Guides((), k, names)
-    if annotate is not None:
-        found.annotate(annotate)
-    if variants is not None:
-        found.add(VARIED)
-    run = Run(device, threads, aligned=False, variants=load_variants(variants))
-    with on_cluster(run, scheduler) as run:
-        genomes = as_genomes(genome).with_circular(circular).with_records(records, skip_records)
-        search = GuideSearch(as_genome(target), genomes, options, run, load_regions(regions))
-        search.progress.tell = on_progress
-        for _ in search:
-            pass
-    found.take([search.best(found.numbered(search.guides()))])
-    return found
-
-
-def assay(
-    assays: PairsGiven,
-    genome: Searched,
-    k: int | str,
-    *,
-    edit: bool = False,
-    exact_3p: int = 0,
-    product: tuple[int, int] = PRODUCT,
-    each: Each = "file",
-    targets: Sequence[str] | None = None,
-    monovalent: float = SALTS.monovalent,
-    magnesium: float = SALTS.magnesium,
-    dntps: float = SALTS.dntps,
-    oligos: float = SALTS.oligos,
-    circular: bool | Sequence[str] = False,
-    records: Globs | None = None,
-    skip_records: Globs | None = None,
-    device: str = "auto",
-    threads: int | None = None,
-    scheduler: Scheduler | None = None,
-    on_progress: Progress | None = None,
-) -> Assays:
-    """Find which assays amplify which genomes, and what differs.
-
-    assays: as the primers of `pcr`, with a probe or several behind them: a dict, name → (forward,
-    reverse, probe), or a path. An assay amplifies a genome that has a product of its primers within
-    k, product and, where the assay has one, with a probe within k inside, on either strand; of
-    several products the one with the fewest differences counts, the first of these. Where there is
-    none, `amplifies` is `unknown` if there would be one with other letters in place of unknown
-    ones, or behind the end of a record, and otherwise `no`; `reason` says why. each: whether a
-    genome is a `file` or a `record` of one. targets: names of the genomes that should amplify.
-    monovalent, magnesium, dntps: mM, and oligos: nM, both strands together, that the melting
-    temperatures are for. The other arguments are those of `pcr`.
-
-    Raises InputError for assays without two primers, and otherwise what `pcr` does.
-
-        found = kmatch.assay("assays.tsv", ["a.fa", "b.fa"], k=3)
-        found[found.amplifies == "no"].to_tsv("missed.tsv")
-    """
-    pairs = load_pairs(assays)
-    options = AssayOptions(
-        product, edit, exact_3p, each, Salts(monovalent, magnesium, dntps, oligos)
-    )
-    with on_cluster(Run(device, threads), scheduler) as run:
-        genomes = as_genomes(genome).with_circular(circular).with_records(records, skip_records)
-        search = AssaySearch(pairs, genomes, k, options, run)
-        search.progress.tell = on_progress
-        found = Assays(search, pairs, targets)
-    found.check_targets()
-    return found
-
-
 def pack(
     genome: Genome | Path,
     path: Path,
@@ -536,15 +429,25 @@ def pack(
     threads: int | None = None,
     on_progress: Progress | None = None,
 ) -> tuple[int, int]:
-    """Write a genome to a file as bit planes, which every search takes as a genome.
+    """Write a genome to a packed file, which every search takes as a genome.
 
-    path: of the file, which is either whole or absent. threads: of the CPU, None for one a core.
-    on_progress(consumed, size) hears of bytes read. Returns the records and the letters written.
+    Args:
+        genome: a Genome, or the path of FASTA, FASTQ, 2bit or GenBank.
+        path: path of the packed file, which is either whole or absent.
+        threads: threads of the CPU; None for one a core.
+        on_progress: function (consumed, size), called with bytes read. The size is None where it is
+            unknown.
 
-    Raises InputError for a genome that cannot be used, and OutputError where writing fails.
+    Returns:
+        The numbers of records and of letters written.
 
-        kmatch.pack("genome.fa.gz", "genome.kmatch")
-        hits = kmatch.hamming("genome.kmatch", "guides.txt", k=3)
+    Raises:
+        InputError: the genome cannot be used.
+        OutputError: the file cannot be written.
+
+    Example:
+            kmatch.pack("genome.fa.gz", "genome.kmatch")
+            hits = kmatch.hamming("genome.kmatch", "guides.txt", k=3)
     """
     check_threads(threads)
     with open_output(path) as handle:

@@ -1,4 +1,4 @@
-"""What kmatch offers to Python for reads; `kmatch.api` has the rest."""
+"""The public functions for reads; `kmatch.api` has the searches for patterns."""
 
 from collections import deque
 
@@ -38,23 +38,41 @@ def filter_reads(
     threads: int | None = None,
     on_progress: Progress | None = None,
 ) -> tuple[int, int]:
-    """Write the reads of a file that hold a pattern, and return how many these are, of how many.
+    """Write the reads of a file that hold a pattern, and count them.
 
-    reads: a path of FASTA or FASTQ, compressed or not; `-` is standard input.
-    patterns, device, threads: as for `hamming`.
-    k: mismatches, or differences with edit=True, that a pattern has at most on either strand.
-    max_unknown: as for `hamming`.
-    output: the path for the reads, as they stand and in their order; `.gz` and `.zst` compress. It
-        is whole or absent, as the others are.
-    invert: whether the reads are written that hold no pattern.
-    others: a path for the rest.
-    hits: a path for the TSV of the sites that were found.
-    mates: the second file of pairs, of which mates_output takes those of the reads in output.
-    on_progress(consumed, size): hears of bytes read.
+    Names, letters, qualities and the order of the reads stay.
 
-    Raises InputError for a file, a pattern or an option that cannot be used.
+    Args:
+        reads: path of FASTA or FASTQ, compressed or not; `-` is standard input.
+        patterns: a sequence, a list of sequences, a dict name → sequence, or the path of FASTA, of
+            lines, or of BED with sequences in column 7. A str is a path where such a file exists.
+        k: most mismatches of a site on either strand, or differences with edit=True; or a share of
+            the pattern's letters, such as `"10%"`.
+        output: path for the reads, whole or absent; `.gz` and `.zst` compress.
+        edit: True for sites with insertions and deletions.
+        max_unknown: most letters of a hit that are no A, C, G or T. They match the bases that they
+            may stand for, N any base. None lets them match nothing. With k it is smaller than every
+            pattern.
+        invert: True to write the reads that hold no pattern.
+        others: path for the other reads.
+        hits: path for a TSV of the sites.
+        mates: path of the second reads of pairs.
+        mates_output: path for the mates of the reads in output.
+        device: `cpu`, `cuda`, `cuda:0`, `cuda:0,1` or `cuda:all`. `auto` takes a GPU where it is
+            expected to be faster.
+        threads: threads of the CPU; None for one a core.
+        on_progress: function (consumed, size), called with bytes read. The size is None where it is
+            unknown.
 
-        kept, of = kmatch.filter_reads("reads.fq.gz", ["AGATCGGAAGAGC"], 1, "adapters.fq.gz")
+    Returns:
+        The numbers of reads written and of reads in the file.
+
+    Raises:
+        InputError: a file, a pattern or an argument cannot be used.
+        DeviceError: the device cannot be used.
+
+    Example:
+            kept, of = kmatch.filter_reads("reads.fq.gz", ["AGATCGGAAGAGC"], 1, "adapters.fq.gz")
     """
     if (mates is None) != (mates_output is None):
         raise InputError("mates and mates_output go together; give both")
@@ -97,29 +115,45 @@ def demux(
     threads: int | None = None,
     on_progress: Progress | None = None,
 ) -> Reads:
-    """Find the barcode of each read of a file, and write the reads by barcode if asked for.
+    """Find the barcode of each read of a file, and write the reads by barcode.
 
-    It is the one whose best site has the fewest differences, at most k. Of equal sites of a barcode
-    the outermost counts: the first on `+`, otherwise the last on `-`.
+    The barcode of a read is the one whose best site has the fewest differences, at most k. Of equal
+    sites of a barcode the outermost counts: the first on `+`, otherwise the last on `-`.
 
-    reads: a path of FASTA or FASTQ, compressed or not; `-` is standard input.
-    barcodes: as the patterns of `hamming`; those of one name are one barcode.
-    k: mismatches, or differences with edit=True.
-    max_unknown: as for `hamming`.
-    within: how many letters at the beginning of a read may hold a barcode, and at its end a reverse
-        complement; None for the whole read on both strands.
-    margin: by how many differences the best site of every other barcode is farther; otherwise the
-        read is ambiguous. Others are looked for within k + margin - 1 differences.
-    split: a new or empty folder for the reads as they stand, a file a barcode, and for those that
-        are ambiguous or unassigned.
-    trim: whether the barcode of an assigned read is left out there, with what is on its outer side.
-    mates: the second file of pairs, whose reads go where the first ones go.
-    device, threads: as for `hamming`. on_progress(consumed, size): hears of bytes read.
+    Args:
+        reads: path of FASTA or FASTQ, compressed or not; `-` is standard input.
+        barcodes: a dict name → sequence, or the path of FASTA or of lines. Sequences of one name
+            are one barcode.
+        k: most mismatches of a site, or differences with edit=True; or a share of the barcode's
+            letters, such as `"10%"`.
+        edit: True for sites with insertions and deletions.
+        max_unknown: most letters of a hit that are no A, C, G or T. They match the bases that they
+            may stand for, N any base. None lets them match nothing. With k it is smaller than every
+            pattern.
+        within: letters at the beginning of a read that may hold a barcode, and letters at its end
+            that may hold a reverse complement; None for the whole read on both strands.
+        margin: how many more differences every other barcode has. A read with a closer second
+            barcode is ambiguous. Second barcodes are looked for within k + margin - 1 differences.
+        trim: True to leave out the barcode of an assigned read and the letters outside it.
+        split: new or empty folder for the reads: a file for each barcode, one for ambiguous and one
+            for unassigned reads. None writes no reads.
+        mates: path of the second reads of pairs, which go where the first ones go.
+        device: `cpu`, `cuda`, `cuda:0`, `cuda:0,1` or `cuda:all`. `auto` takes a GPU where it is
+            expected to be faster.
+        threads: threads of the CPU; None for one a core.
+        on_progress: function (consumed, size), called with bytes read. The size is None where it is
+            unknown.
 
-    Raises InputError for a file, a barcode or an option that cannot be used.
+    Returns:
+        Reads, a table with a row a read.
 
-        found = kmatch.demux("reads.fq.gz", "barcodes.fa", 4, edit=True, within=150)
-        found[found.status == "ambiguous"].to_tsv("ambiguous.tsv")
+    Raises:
+        InputError: a file, a barcode or an argument cannot be used.
+        DeviceError: the device cannot be used.
+
+    Example:
+            found = kmatch.demux("reads.fq.gz", "barcodes.fa", 4, edit=True, within=150)
+            found[found.status == "ambiguous"].to_tsv("ambiguous.tsv")
     """
     if split is None and (trim or mates is not None):
         raise InputError("trim and mates are for the files of split; give a folder")

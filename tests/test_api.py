@@ -12,11 +12,15 @@ import pytest
 from support.searches import GENOME, RECORDS, SETTINGS, TEXT, call
 
 import kmatch
-from kmatch import api
+from kmatch import api, primers, reads
 from kmatch.search.alignments import GenomeTexts
 from kmatch.sequences.oligos import load_pairs
 
-FUNCTIONS = (api.hamming, api.multi, api.edit, api.best, api.pcr, api.primer, api.pack)
+FUNCTIONS = (
+    *(api.hamming, api.multi, api.edit, api.best, api.pack),
+    *(primers.pcr, primers.primer, primers.guides, primers.assay),
+    *(reads.demux, reads.filter_reads),
+)
 NAMED = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 PRIMERS = {"x": (RECORDS[0][1][100:118], "ACGTACGA")}
 
@@ -31,7 +35,7 @@ def test_every_option_is_a_typed_keyword_and_said(function):
         assert parameter.annotation is not inspect.Parameter.empty, name
         optional = parameter.default is not inspect.Parameter.empty
         assert optional == (parameter.kind is inspect.Parameter.KEYWORD_ONLY), name
-        assert re.search(rf"\b{name}\b", function.__doc__ + api.hamming.__doc__), name
+        assert re.search(rf"^ {{8}}{name}: ", function.__doc__, re.M), name
     assert not set(signature.parameters) & SETTINGS.keys()
 
 
