@@ -543,7 +543,7 @@ def _hits(
             hits.letters = GenomeTexts(genomes, longest).letters
 
         # Its rows.
-        scorer = make_scorer(query, names) if names else None
+        scorer = make_scorer(query, names, run.threads) if names else None
         search = begin_search(query, genomes, run, load_regions(where.regions))
         search.progress.tell = how.on_progress
         closest = limited(search, patterns, limit)

@@ -84,7 +84,7 @@ class GuideSearch:
 
         # The scores of sites, and the specificity of guides that each comes to.
         scores = list(dict.fromkeys(("cfd", *options.score))) if options.is_scored else []
-        self._scorer = make_scorer(query, scores) if scores else None
+        self._scorer = make_scorer(query, scores, run.threads) if scores else None
         specificities = self._scorer.specificities() if self._scorer else None
         self.counts = Counts(panel, options.k, specificities)
 

@@ -32,8 +32,10 @@ def begin_search(
     return begin_here(query, genomes, run, regions)
 
 
-def make_scorer(query: Query, names: Sequence[str]) -> "Scorer":
+def make_scorer(query: Query, names: Sequence[str], threads: int | None = None) -> "Scorer":
     """Return the Scorer of the hits of a Query by the scores of these names.
+
+    threads: that may score hits, None for one a core.
 
     Raises InputError for PAMs that a score is not for.
     """
@@ -41,7 +43,8 @@ def make_scorer(query: Query, names: Sequence[str]) -> "Scorer":
 
     rules = rules_of(query)
     pams = [pam.sequence for pam in rules.pams]
-    return Scorer(names, query.patterns.sequences, pams, rules.leads, rules.bounds)
+    guides = query.patterns.sequences
+    return Scorer(names, guides, pams, rules.leads, rules.bounds, threads)
 
 
 @contextmanager

@@ -308,7 +308,7 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     table = Hits((), panel, search.genomes, query.pam_side == "5p", shares)
     table.threads = given.threads
     table.command_line = given.command_line
-    scorer = make_scorer(query, given.score) if given.score else None
+    scorer = make_scorer(query, given.score, given.threads) if given.score else None
     table.add_scores(given.score)
     search.dress(table, VARIANTS if given.vcf else ())
     search.aligned = (search.aligned and not given.summary_only) or bool(given.score)

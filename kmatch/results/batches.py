@@ -336,7 +336,7 @@ def take_texts(texts: Texts, rows: Longs | slice) -> Texts:
         first, last, _ = rows.indices(len(texts.bounds) - 1)
         bounds = texts.bounds[first : max(first, last) + 1]
         letters = texts.letters[bounds[0] : bounds[-1]]
-        return Texts(bounds - bounds[0], letters)
+        return Texts(bounds - bounds[0] if first else bounds, letters)
     sizes = np.diff(texts.bounds)[rows]
     bounds = bounds_of(sizes)
     return Texts(bounds, gather(texts.letters, texts.bounds[rows], bounds))
