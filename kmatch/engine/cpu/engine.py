@@ -29,7 +29,7 @@ scan_edit = entry(
 
 LAYOUT = Layout()
 
-CAPACITY = 1 << 22  # hit codes of a chunk: 32 MB, and as much again to sort them
+CAPACITY = 1 << 23  # hit codes of a chunk: 64 MB, of which those are touched that there are
 
 ASKED = 4  # survivors of a filter for a position where it is asked for
 
