@@ -135,10 +135,49 @@ def whole(name, unit):
     return table
 
 
+TASKS = {
+    "beside NGG": ("312 guides cut before NGG, both strands", "edit -k {} --pam NGG --report ends"),
+    "forward": ("the same guides with NGG behind, strand `+`", "edit -k {} --strand +"),
+    "reads": ("96 barcodes of 24 letters, 25,000 reads", "demux -k {} --edit"),
+}
+
+
+def library():
+    """Whole processes beside a program that links Sassy's library, seconds of the CPU."""
+    yield ["task", "kmatch", "found", "kmatch, s", "Sassy's library, s", "kmatch is faster"]
+    rows = rows_of("cpu-library")
+    for ours, theirs in zip(rows[::2], rows[1::2], strict=True):
+        assert theirs["equal"] == "yes"
+        task, command = TASKS[ours["task"]]
+        asked = f"`{command.format(ours['k'])}`"
+        seconds = [figure(row["cpu"]) for row in (ours, theirs)]
+        faster = times(theirs["cpu"] / ours["cpu"])
+        yield [task, asked, f"{ours['hits']:,}", *seconds, faster]
+
+
 def sizes():
     yield ["search", "seconds", "MB", "hits"]
     for row in rows_of("cpu-scale"):
         yield [row["case"], figure(row["seconds"]), figure(row["mb"]), f"{row['hits']:,}"]
+
+
+def human():
+    """Whole processes on a genome as large as a human one, on two threads."""
+    yield ["job", "command", "CPU, s", "memory, MB", "rows", "MB written"]
+    for row in rows_of("cpu-human"):
+        cells = [row["job"], f"`kmatch {row['command']}`", figure(row["cpu"]), figure(row["mb"])]
+        rows = "" if row["hits"] is None else f"{row['hits']:,}"
+        yield [*cells, rows, f"{row['mb_written']:,}"]
+
+
+def gpu_human():
+    """Whole processes on a genome as large as a human one, on 16 cores and a GPU."""
+    yield ["job", "search", "genome", "device", "seconds", "CPU, s", "million rows"]
+    for row in rows_of("gpu-human"):
+        cells = (row["job"], f"`{row['search']}`", row["genome"], row["device"])
+        cpu = "" if row["cpu"] is None else figure(row["cpu"])
+        hits = "" if row["hits"] is None else figure(row["hits"] / 1e6)
+        yield [*cells, figure(row["seconds"]), cpu, hits]
 
 
 def gpu_kernels():
@@ -225,7 +264,10 @@ TABLES = {
     "one-thread": in_memory(1),
     "two-threads": in_memory(2),
     "panels": panels,
+    "library": library,
     "sizes": sizes,
+    "human": human,
+    "gpu-human": gpu_human,
     "gpu-kernels": gpu_kernels,
     "gpu-primers": gpu_primers,
     "published": published,

@@ -264,10 +264,10 @@ REPORTS = [
 
 @pytest.mark.skipif(not shutil.which("multiqc"), reason="no multiqc: pip install multiqc")
 def test_multiqc_shows_a_row_a_report(tmp_path):
-    """In one section a kind, whatever the name; the config is that of docs/files.md."""
+    """In one section a kind, whatever the name; the config is that of docs/output.md."""
     for name, line, *_ in REPORTS:
         assert here(*line.split(), "--json", tmp_path / name, "-q").status == 0
-    (config,) = (block.text for block in blocks(ROOT / "docs" / "files.md", "yaml"))
+    (config,) = (block.text for block in blocks(ROOT / "docs" / "output.md", "yaml"))
     (tmp_path / "multiqc_config.yaml").write_text(config)
     subprocess.run(["multiqc", "."], cwd=tmp_path, check=True, capture_output=True, timeout=100)
     for _, _, section, row in REPORTS:

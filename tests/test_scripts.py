@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from bench import cpu, papers, scale, whole
+from bench import cpu, library, papers, scale, whole
 from harness import workloads
 
 import kmatch
@@ -99,6 +99,39 @@ def test_whole_processes(runs):
     theirs = {row["tool"] for row in rows if row.get("equal") == "yes"}
     assert len(theirs) == len(rows) - len(ours)
     assert "Sassy" in theirs or not SASSY
+
+
+LIBRARY = """#!/bin/sh
+# TASK FASTA PATTERNS K TABLE, by kmatch itself
+case $1 in
+    pam)
+        options="--pam NGG --report ends"
+        sed 's/NGG$//' $3 >{guides}
+        set -- $1 $2 {guides} $4 $5
+        ;;
+    forward) options="--strand +" ;;
+    reads) options= ;;
+esac
+{python} -m kmatch edit $2 $3 -k $4 $options --format tsv | tail -n +{first} >$5
+"""
+
+
+def test_beside_a_library(runs, monkeypatch):
+    monkeypatch.setattr(library, "GUIDES", 3)
+    monkeypatch.setattr(library, "BARCODES", 4)
+    program = runs.write("library.sh", "")
+    program.chmod(0o755)
+    words = ("--repeat", 0, "--reads", 12, "--only")
+    parts = {"python": sys.executable, "guides": runs.folder / "without_pam"}
+    program.write_text(LIBRARY.format(first=2, **parts))
+    for task, count in (("beside NGG", 3), ("forward", 1), ("reads", 3)):
+        rows = runs.main(library, *words, task, program, runs.genome)
+        assert [row["k"] for row in rows[::2]] == [3, 4, 5][:count]
+        assert [row.get("equal") for row in rows] == count * [None, "yes"]
+        assert all(row["hits"] for row in rows)
+    program.write_text(LIBRARY.format(first=3, **parts))
+    with pytest.raises(AssertionError):  # by the exit status: a row less
+        runs.main(library, *words, "forward", program, runs.genome)
 
 
 def test_sizes(runs):

@@ -96,17 +96,17 @@ def _circular(context: click.Context, option: click.Parameter, given: str | None
     return given.split(",") if given else given is not None
 
 
-READ = "FASTA, FASTQ, 2bit or GenBank, compressed or not, or - for standard input."
+READ = "A file of FASTA, FASTQ, 2bit or GenBank, compressed or not; - is standard input."
 GENOME = Argument(
     "genome",
-    "FASTA, FASTQ, 2bit or GenBank, compressed or not, a genome packed by kmatch pack, @LIST for "
-    "the genomes that the file LIST names, one a line, or - for standard input.",
+    "A file of FASTA, FASTQ, 2bit or GenBank, compressed or not, or packed by kmatch pack; - is "
+    "standard input. @LIST is a file that names one genome a line; each is searched.",
 )
 
 
 def regions(what: str) -> Option:
-    """The option --regions; what: the name of what lies inside."""
-    text = f"Find only the {what} that lie inside a region of BED."
+    """Return the option --regions; what: the word for the things that lie inside."""
+    text = f"Find only the {what} that lie inside a region of this BED file."
     return Option("--regions", "BED", "everywhere", text, group=WHERE)
 
 
@@ -114,43 +114,43 @@ PATTERNS = (
     GENOME,
     Argument(
         "patterns",
-        "FASTA; text with one pattern a line, SEQUENCE, or NAME, a tab and SEQUENCE; BED with the "
-        "sequence in column 7; by --column a table with a header line; or - for standard input.",
+        "A file of FASTA, of lines SEQUENCE or NAME, a tab and SEQUENCE, of BED with sequences in "
+        "column 7, or with --column a table with a header line; - is standard input.",
         required=False,
     ),
     Option(
         "-p --pattern sequences",
         "SEQ",
         "PATTERNS",
-        "A pattern, in place of PATTERNS; can be repeated.",
+        "Search for this pattern, without PATTERNS. Can be repeated.",
         multiple=True,
     ),
     Option(
         "--column",
         "NAME",
         "no header line",
-        "PATTERNS is CSV or TSV with a header line: the column of the sequences.",
+        "Read PATTERNS as CSV or TSV with a header line; NAME is the column of sequences.",
     ),
     regions("hits"),
 )
 
 
 def distance(text: str) -> Option:
-    """The option -k of the searches for patterns."""
+    """Return the option -k of a search for patterns."""
     return Option("-k", Distance(), None, text, required=True)
 
 
-MISMATCHES = distance("Mismatches allowed: N, or N% of a pattern.")
+MISMATCHES = distance("Allow N mismatches, or N percent of a pattern's letters.")
 EXACT = (
-    Option("--exact-5p", NONE, None, "The first N letters must match.", default=0),
-    Option("--exact-3p", NONE, None, "The last N letters must match.", default=0),
+    Option("--exact-5p", NONE, None, "Match a pattern's first N letters exactly.", default=0),
+    Option("--exact-3p", NONE, None, "Match a pattern's last N letters exactly.", default=0),
 )
 BOUNDS = tuple(
-    Option(f"--max-{kind}", NONE, "k", f"At most N {what} among the k differences.")
+    Option(f"--max-{kind}", NONE, "k", f"Allow N {what} among the k differences.")
     for kind, what in (
         ("mismatches", "mismatches"),
-        ("insertions", "pattern letters that are skipped"),
-        ("deletions", "text letters that are skipped"),
+        ("insertions", "letters of the pattern that the genome lacks (RNA bulges)"),
+        ("deletions", "letters of the genome that the pattern lacks (DNA bulges)"),
     )
 )
 PAMS = (
@@ -158,8 +158,8 @@ PAMS = (
         "--pam",
         "SEQ",
         "none",
-        "What must stand, without a difference, beside a pattern; NGG,NAG, or the option repeated, "
-        "for one of several.",
+        "Require this PAM, without a difference, beside a pattern. NGG,NAG takes either, as does "
+        "--pam NGG --pam NAG.",
         multiple=True,
         callback=lambda context, option, pams: pams or None,
     ),
@@ -167,44 +167,45 @@ PAMS = (
         "--pam-side",
         PAM_SIDES,
         None,
-        "The PAM follows the pattern (3p: NGG) or comes before it (5p: TTTV).",
+        "Expect the PAM behind the pattern (3p: NGG) or before it (5p: TTTV).",
     ),
 )
 OLIGOS = (
-    "A pair a line, NAME, FORWARD, REVERSE and PROBE if there is one, or as a header line says, "
-    "parted by tabs, commas or semicolons; or FASTA, NAME and SEQUENCE alone, or BED with the "
-    "sequence in column 7, where names end in _F and _R, _1 and _2 or _LEFT and _RIGHT, those of "
-    "probes in _P or _PROBE, and numbers or _alt1 behind that tell alternates, all of which are "
-    "joined."
+    "A table of tabs, commas or semicolons with a pair a line: NAME, FORWARD, REVERSE and maybe "
+    "PROBE, or the columns of a header line. Or an oligo a line: FASTA, NAME and SEQUENCE, or BED "
+    "with sequences in column 7. Names then end in _F and _R, _1 and _2 or _LEFT and _RIGHT, and "
+    "names of probes in _P or _PROBE. A number or _alt1 behind the ending tells alternates of a "
+    "pair."
 )
 PRODUCT = Option(
     "--product",
     "MIN-MAX",
     None,
-    "Letters of a product, primers included.",
+    "Allow products of MIN to MAX letters, primers included.",
     default="50-5000",
     callback=sizes,
 )
-EDIT = Option("--edit", bool, None, "Primers bind with insertions and deletions too.")
+EDIT = Option("--edit", bool, None, "Count insertions and deletions as differences too.")
 EACH = Option(
     "--each",
     APART,
     None,
-    "What is asked apart: each file, or each record of it.",
+    "Ask about each file as a whole, or about each record of it.",
     group=WHERE,
 )
 SCORE = Option(
     "--score",
     ("cfd", "mit"),
     "none",
-    "Add the column of a score of Cas9's sites, and to --summary the specificity; can be repeated.",
+    "Add a column with this score of Cas9's sites, and the specificity to --summary. Can be "
+    "repeated.",
     multiple=True,
     group=OUTPUT,
 )
 
 
 def _sample_names(context: click.Context, option: click.Parameter, given: str) -> Any:
-    """Names of samples, or those that a file lists, one a line."""
+    """Return names of samples, given with commas or by a file with a name a line."""
     if given and os.path.isfile(given):
         from kmatch.sequences.files import read_names
 
@@ -218,38 +219,39 @@ VARIANTS = grouped(
         "--variants vcf",
         "VCF",
         "none",
-        "Also find what haplotypes of these variants make and GENOME lacks; adds columns variants, "
-        "af, samples and reference_distance.",
+        "Find also the hits that haplotypes of these variants make. Adds the columns variants, af, "
+        "samples and reference_distance.",
     ),
     Option(
         "--samples",
         "NAME,...|FILE",
         "all",
-        "Only the genotypes of these samples.",
+        "Take only the genotypes of these samples.",
         callback=_sample_names,
     ),
     Option(
         "--min-af",
         Number(0, 1),
         None,
-        "Only alleles of this frequency, 0 to 1, or more.",
+        "Take only alleles of this frequency or more, from 0 to 1.",
         default=0.0,
     ),
     Option(
         "--max-haplotypes",
         ONE,
         None,
-        "Combinations of alleles without phase around one; beyond it, pairs alone.",
+        "Try N combinations of unphased alleles around an allele. Where there are more, only pairs "
+        "are tried, and hits of three alleles or more can be missed.",
         default=1024,
     ),
-    Option("--dense-groups", "FILE", "none", "List the alleles that have more combinations."),
+    Option("--dense-groups", "FILE", "none", "List the alleles with more combinations in FILE."),
 )
 
 
 def algorithm(*commands: str) -> Option:
-    """The option --algorithm with the names that commands have."""
+    """Return the option --algorithm with the names that commands have."""
     known = tuple(dict.fromkeys((ENGINE, *chain(*map(names, commands)))))
-    text = "Search by a published algorithm, which gives the same hits: "
+    text = "Search by a published algorithm, which gives the same hits more slowly: "
     text += f"{', '.join(known[1:])}."
     return Option("--algorithm", known, None, text, metavar="NAME", group=RUNNING)
 
@@ -260,44 +262,49 @@ FILE, FORM, FORM_OF_HITS, COLUMNS, ANNOTATE, JSON, *COUNTS = grouped(
         "-o --output",
         "FILE",
         "standard output",
-        "Write to FILE, whole or not at all; .gz and .zst compress.",
+        "Write to FILE, whole or not at all. The suffixes .gz and .zst compress.",
     ),
     *(
         Option(
             "--format form",
             formats,
-            "what FILE's suffix says, otherwise bed",
-            "Output format.",
+            "FILE's suffix, otherwise bed",
+            "Write this format.",
         )
         for formats in (TABLES, FORMATS)
     ),
     Option(
         "--columns",
         "LIST",
-        "those of the table",
-        "The columns of TSV or CSV and their order, parted by commas; a wrong name lists them all.",
+        "the table's",
+        "Write these columns of TSV or CSV, with commas between. A wrong name lists all columns.",
     ),
     Option(
         "--annotate",
         "FILE",
         "none",
-        "Add columns gene and region, by features of GFF3, GTF, GenBank or BED; can be repeated.",
+        "Add the columns gene and region from this GFF3, GTF, GenBank or BED. Can be repeated.",
         multiple=True,
         reads=True,
     ),
-    Option("--json", "FILE", "none", "Also write what was searched and found as JSON."),
-    Option("--limit", ONE, "all", "Write only the N closest hits of a pattern."),
-    Option("--summary", "FILE", "none", "Also write how many hits each pattern has by distance."),
-    Option("--summary-only", bool, None, "Write that table, to -o if given, in place of the hits."),
+    Option("--json", "FILE", "none", "Write also a report of the search as JSON."),
+    Option("--limit", ONE, "all", "Write only the N closest hits of each pattern."),
+    Option("--summary", "FILE", "none", "Write also each pattern's number of hits by distance."),
+    Option("--summary-only", bool, None, "Write the table of --summary in place of the hits."),
 )
 STRAND, CIRCULAR = grouped(
     WHERE,
-    Option("--strand", STRANDS, None, "+ finds the pattern as written, - its reverse complement."),
+    Option(
+        "--strand",
+        STRANDS,
+        None,
+        "Find the pattern as written (+), reverse-complemented (-), or both.",
+    ),
     Option(
         "--circular",
         "[NAME,...]",
         "linear",
-        "Records are circles, all or those named; hits run over their origin.",
+        "Treat all records, or the named ones, as circles; hits may run over the origin.",
         is_flag=False,
         flag_value="",
         callback=_circular,
@@ -309,22 +316,22 @@ RUN = DEVICE, THREADS, SCHEDULER, QUIET, VERBOSE, DEBUG = grouped(
         "--device",
         "auto|cpu|cuda|cuda:N,…|cuda:all",
         None,
-        "Where to search; auto is where it will be done first.",
+        "Search on this device; auto takes a GPU where that is expected to be faster.",
         default="auto",
         callback=_known_device,
         shell_complete=lambda context, option, begun: [
             device for device in _DEVICES if device.startswith(begun)
         ],
     ),
-    Option("-t --threads", ONE, "all cores", "CPU threads, at most one a core."),
+    Option("-t --threads", ONE, "all cores", "Use N threads of the CPU, at most one a core."),
     Option(
         "--scheduler",
         "ADDRESS|FILE",
         "none",
-        "Search on the Dask cluster of this scheduler, each of its workers on --device.",
+        "Search on the Dask cluster of this scheduler; each worker uses --device.",
     ),
-    Option("-q --quiet", bool, None, "No warnings, progress or summary."),
-    Option("-v --verbose", bool, None, "Say what is done, on standard error."),
+    Option("-q --quiet", bool, None, "Print no warnings, progress or summary."),
+    Option("-v --verbose", bool, None, "Print each step on standard error."),
     # Commands do not take it: `kmatch.cli.main`, which shows errors, looks for it itself.
     Option("--debug", bool, None, "Show a traceback when something fails.", expose_value=False),
 )

@@ -1,4 +1,4 @@
-"""The searches of primers, guides and assays: `kmatch pcr`, `primer`, `guides` and `assay`."""
+"""The commands for primers, guides and assays: `kmatch pcr`, `primer`, `guides` and `assay`."""
 
 import os
 from collections import deque
@@ -16,47 +16,47 @@ from kmatch.errors import counted
 SALTS = tuple(
     Option(f"--{name}", Number(), None, text, default=default, group=OUTPUT)
     for name, default, text in (
-        ("monovalent", 50, "mM of Na+ and K+ that melting temperatures are for."),
-        ("magnesium", 1.5, "mM of Mg2+."),
-        ("dntps", 0.6, "mM of dNTPs, which bind magnesium."),
-        ("oligos", 50, "nM of an oligo and its site together."),
+        ("monovalent", 50, "Assume X mM of Na+ and K+ for melting temperatures."),
+        ("magnesium", 1.5, "Assume X mM of Mg2+."),
+        ("dntps", 0.6, "Assume X mM of dNTPs, which bind magnesium."),
+        ("oligos", 50, "Assume X nM of an oligo and its site together."),
     )
 )
 
 
 @command(
-    "In-silico PCR: the products of pairs of primers.",
+    "Find the products of pairs of primers (in-silico PCR).",
     options.GENOME,
     Argument(
         "primers",
-        f"{OLIGOS} A product holds the probe of its pair.",
+        f"{OLIGOS} A pair with a probe has only products that hold the probe.",
         required=False,
     ),
     Option(
         "-p --pair sequences",
         "FORWARD REVERSE",
         "PRIMERS",
-        "A pair of primers, in place of PRIMERS; can be repeated.",
+        "Search for this pair of primers, without PRIMERS. Can be repeated.",
         nargs=2,
         multiple=True,
     ),
     options.distance(
-        "Mismatches allowed in a primer, or differences with --edit; N% of its letters."
+        "Allow N mismatches in a primer, or N percent of its letters; with --edit, differences."
     ),
     options.PRODUCT,
     Option(
         "--pairs",
         PAIRINGS,
         None,
-        "own: join the partners of a pair; any: join any two primers, one with itself too.",
+        "Join the partners of a pair (own), or any two primers, one with itself too (any).",
     ),
     options.EDIT,
-    Option("--exact-3p", NONE, None, "The last N letters of a primer must match.", default=0),
+    Option("--exact-3p", NONE, None, "Match a primer's last N letters exactly.", default=0),
     Option(
         "--sequence",
         bool,
         None,
-        "End the rows of TSV with the products themselves.",
+        "Write also the letters of each product, as a column of TSV.",
         group=OUTPUT,
     ),
     options.regions("products"),
@@ -67,10 +67,10 @@ SALTS = tuple(
         "kmatch pcr genome.fa.gz -p ACCAGGAACTAATCAGACAAG CAAAGACCAATCCTACCATGAG -k 2",
         "kmatch pcr genome.fa.gz pairs.tsv -k 3 --exact-3p 5 -o products.tsv",
     ),
-    differs="pcr joins sites to products: those that hamming finds, or with --edit those of edit.",
+    differs="pcr joins sites to products. The sites are hits of hamming, or of edit with --edit.",
 )
 def pcr(given: Given) -> None:
-    """Find the products that pairs of primers make in GENOME, both ways round.
+    """Find the products that pairs of primers make in GENOME, in both directions.
 
     A product reaches from a site of one primer on + to a site of its partner on - that faces it.
     """
@@ -96,28 +96,28 @@ def pcr(given: Given) -> None:
 
 
 @command(
-    "Shortest substrings of a target unlike anything in a background.",
-    Argument("target", f"What primers are to bind: {READ}"),
-    Argument("background", "What they are not to bind, in the same formats."),
+    "Find primers that bind a target and nothing in a background.",
+    Argument("target", f"The sequences that primers bind. {READ}"),
+    Argument("background", "The sequences that primers do not bind, in a file of such a format."),
     Option(
         "-k",
         ONE,
         None,
-        "Differences from the background that a primer has at least.",
+        "Require N differences or more between a primer and every part of BACKGROUND.",
         required=True,
     ),
     Option(
         "--min-length",
         ONE,
         "none",
-        "Letters of a primer at least; shorter ones are lengthened.",
+        "Lengthen primers of fewer than N letters to N letters.",
     ),
-    Option("--max-length", ONE, "none", "Letters of a primer at most."),
+    Option("--max-length", ONE, "none", "Look for primers of at most N letters."),
     Option(
         "--gc",
         Number(0, 1),
         "any",
-        "Only primers with this share of G and C, 0 to 1.",
+        "Keep primers with this share of G and C, from 0 to 1.",
         nargs=2,
         metavar="MIN MAX",
     ),
@@ -125,25 +125,27 @@ def pcr(given: Given) -> None:
         "--tm",
         Number(),
         "any",
-        "Only primers with this melting temperature in °C (Biopython's Tm_NN).",
+        "Keep primers with this melting temperature in °C (Biopython's Tm_NN).",
         nargs=2,
         metavar="MIN MAX",
     ),
     *grouped(
         WHERE,
-        Option("--both-strands", bool, None, "Find primers of the target's strand - too."),
+        Option(
+            "--both-strands", bool, None, "Find also primers of the reverse complement of TARGET."
+        ),
         Option(
             "--background-strand",
             BACKGROUND_STRANDS,
             None,
-            "Strands of the background that primers differ from.",
+            "Compare primers with both strands of BACKGROUND, or with + alone.",
         ),
     ),
     Option(
         "--regions",
         "FILE",
         "none",
-        "Also write, as BED, where every position has a primer of allowed length.",
+        "Write also the regions, as BED, in which a primer starts at every position.",
         group=OUTPUT,
     ),
     options.algorithm("primer"),
@@ -152,14 +154,13 @@ def pcr(given: Given) -> None:
         "kmatch primer virus.fa genome.fa.gz -k 4 -o primers.bed",
         "kmatch primer virus.fa genome.fa.gz -k 4 --max-length 25 --gc 0.4 0.6",
     ),
-    differs="primer looks for what a background lacks; hamming, edit and pcr find where known "
-    "primers bind.",
+    differs="primer finds new primers. hamming, edit and pcr find where known primers bind.",
 )
 def primer(given: Given) -> None:
-    """Find where primers can lie that bind TARGET and nothing in BACKGROUND.
+    """Find primers that bind TARGET and nothing in BACKGROUND.
 
-    For each position of TARGET, the shortest substring from there on with at least k differences
-    (mismatches, insertions, deletions) from every substring of BACKGROUND.
+    For each position of TARGET, find the shortest substring that starts there and has at least k
+    differences (mismatches, insertions, deletions) from every substring of BACKGROUND.
     """
     paths = (given.target, given.background)
     for name, path in zip(("TARGET", "BACKGROUND"), paths, strict=True):
@@ -187,27 +188,45 @@ def primer(given: Given) -> None:
 
 
 @command(
-    "Guides of a target, and their sites in a genome.",
-    Argument("target", f"Where guides are to cut, or GENOME itself. {READ}"),
+    "Find the guides of a target, and count their sites in a genome.",
+    Argument("target", f"The sequences that guides cut; may be GENOME itself. {READ}"),
     options.GENOME,
-    Option("-k", NONE, None, "Mismatches of a site; with bulges, differences.", required=True),
+    Option(
+        "-k",
+        NONE,
+        None,
+        "Count sites with at most N mismatches; with bulges, differences.",
+        required=True,
+    ),
     Option(
         "--pam",
         "SEQ",
         None,
-        "What stands beside a guide; NGG,NAG for one of several.",
+        "Require this PAM beside a guide and its sites. NGG,NAG takes either.",
         default="NGG",
     ),
     Option(
         "--pam-side",
         PAM_SIDES,
         None,
-        "The PAM follows the guide (3p: NGG) or comes before it (5p: TTTV).",
+        "Expect the PAM behind the guide (3p: NGG) or before it (5p: TTTV).",
     ),
-    Option("--length", ONE, None, "Letters of a guide.", default=20),
-    Option("--max-insertions", NONE, None, "Guide letters that a site may lack.", default=0),
-    Option("--max-deletions", NONE, None, "Site letters that a guide may lack.", default=0),
-    Option("--best", ONE, "all", "Only the N most specific guides, the best first."),
+    Option("--length", ONE, None, "Find guides of N letters.", default=20),
+    Option(
+        "--max-insertions",
+        NONE,
+        None,
+        "Allow N letters of the guide that a site lacks (RNA bulges).",
+        default=0,
+    ),
+    Option(
+        "--max-deletions",
+        NONE,
+        None,
+        "Allow N letters of a site that the guide lacks (DNA bulges).",
+        default=0,
+    ),
+    Option("--best", ONE, "all", "Write only the N most specific guides, the best first."),
     options.regions("guides of TARGET"),
     *options.VARIANTS,
     options.SCORE,
@@ -215,7 +234,7 @@ def primer(given: Given) -> None:
         "--hits",
         "FILE",
         "none",
-        "Also write the sites, as BED or by its suffix TSV or CSV.",
+        "Write also the sites of the guides, as BED, or as TSV or CSV by FILE's suffix.",
         group=OUTPUT,
     ),
     options.CIRCULAR,
@@ -224,14 +243,14 @@ def primer(given: Given) -> None:
         "kmatch guides virus.fa genome.fa.gz -k 3 --best 10",
         "kmatch guides virus.fa genome.fa.gz -k 4 --max-deletions 1 --hits sites.tsv",
     ),
-    differs="guides finds guides in a target and counts their sites; multi and edit search for "
-    "guides that are known.",
+    differs="guides finds guides in a target and counts their sites. multi and edit find the sites "
+    "of guides that you have.",
 )
 def guides(given: Given) -> None:
-    """Find every guide of TARGET, and how many sites each has in GENOME.
+    """Find every guide of TARGET, and count its sites in GENOME.
 
-    A guide is a window of A, C, G and T beside a PAM, on either strand. Its specificity is 1 / (1 +
-    the sum of CFD of all its sites but one that is perfect).
+    A guide is a window of A, C, G and T beside a PAM, on either strand. The specificity of a guide
+    is 1 / (1 + the sum of CFD of its sites), where the sum leaves one perfect site out.
     """
     search = Search(given, default="tsv")
     from kmatch.apps.guides import GuideOptions, GuideSearch
@@ -260,32 +279,39 @@ def guides(given: Given) -> None:
 
 
 @command(
-    "What primers and probes amplify in many genomes.",
+    "Find the genomes that primers and probes amplify.",
     Argument("assays", OLIGOS),
     Argument("genomes", f"One or more: {options.GENOME.text}", nargs=-1, required=True),
     options.distance(
-        "Mismatches allowed in an oligo, or differences with --edit; N% of its letters."
+        "Allow N mismatches in an oligo, or N percent of its letters; with --edit, differences."
     ),
     options.PRODUCT,
     options.EDIT,
     options.EACH,
     *grouped(
         OUTPUT,
-        Option("--matrix", "FILE", "none", "Also write the differences, an assay a line."),
-        Option("--positions", "FILE", "none", "Also write the genomes that differ by position."),
+        Option(
+            "--matrix", "FILE", "none", "Write also a matrix of the differences, assays by genomes."
+        ),
+        Option(
+            "--positions",
+            "FILE",
+            "none",
+            "Write also how many genomes differ at each letter of an oligo.",
+        ),
         Option(
             "--targets",
             "FILE",
             "none",
-            "Names of the genomes that are to be found, a line each.",
+            "Compare with FILE, which names a genome a line that assays should find.",
             reads=True,
         ),
         options.FILE,
         Option(
             "--format form",
             ("tsv", "csv"),
-            "what FILE's suffix says, otherwise tsv",
-            "Output format.",
+            "FILE's suffix, otherwise tsv",
+            "Write this format.",
         ),
         options.COLUMNS,
         *SALTS,
@@ -297,13 +323,13 @@ def guides(given: Given) -> None:
         "kmatch assay pairs.tsv genome.fa.gz --each record -k 3",
         "kmatch assay pairs.tsv virus.fa genome.fa.gz -k 2 --matrix matrix.tsv",
     ),
-    differs="assay says of each genome whether it is found; pcr lists all products.",
+    differs="assay says which genomes are amplified. pcr lists all products.",
 )
 def assay(given: Given) -> None:
-    """Find which assays amplify which genomes, and what differs where.
+    """Find which assays amplify which genomes, and where oligos and genomes differ.
 
-    An assay amplifies a genome that has a product of its primers, each within k, with its probe,
-    if it has one, within k inside. Of several products the one with the fewest differences counts.
+    An assay amplifies a genome if its primers, each within k, make a product there. A probe has to
+    lie inside the product, within k. Of several products, one with the fewest differences counts.
     """
     from kmatch.sequences.files import is_list, read_list, read_names
 

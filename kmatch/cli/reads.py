@@ -1,4 +1,4 @@
-"""The searches in reads: `kmatch filter` and `demux`."""
+"""The commands for reads: `kmatch filter` and `demux`."""
 
 from collections import deque
 from functools import partial
@@ -11,34 +11,38 @@ from kmatch.cli.options import ONE
 from kmatch.cli.searches import Search, heard
 from kmatch.errors import counted
 
-READS = Argument("reads", "FASTA or FASTQ, compressed or not, or - for standard input.")
+READS = Argument("reads", "A file of FASTA or FASTQ, compressed or not; - is standard input.")
 PATTERNS, PATTERN, COLUMN = options.PATTERNS[1:4]
-EDIT = Option("--edit", bool, None, "Count insertions and deletions too.")
+EDIT = Option("--edit", bool, None, "Count insertions and deletions as differences too.")
 RUN = (options.DEVICE, options.THREADS, options.QUIET, options.VERBOSE, options.DEBUG)
-MATES = Option("--mates", "FILE", "none", "The second file of pairs, read by read.", reads=True)
+MATES = Option("--mates", "FILE", "none", "Take the second reads of pairs from FILE.", reads=True)
 
 
 @command(
-    "The reads that hold a pattern, or those that hold none.",
+    "Write the reads that hold a pattern, or that hold none.",
     READS,
     PATTERNS,
     PATTERN,
     COLUMN,
-    options.distance("Mismatches allowed, or differences with --edit; N% of a pattern."),
+    options.distance(
+        "Allow N mismatches, or N percent of a pattern's letters; with --edit, differences."
+    ),
     EDIT,
-    Option("--invert", bool, None, "Keep the reads that hold no pattern."),
+    Option("--invert", bool, None, "Write the reads that hold no pattern."),
     *grouped(
         OUTPUT,
         Option(
             "-o --output",
             "FILE",
             "standard output",
-            "Write the reads that are kept to FILE, whole or not at all; .gz and .zst compress.",
+            "Write to FILE, whole or not at all. The suffixes .gz and .zst compress.",
         ),
-        Option("--others", "FILE", "none", "Also write the other reads."),
-        Option("--hits", "FILE", "none", "Also write the hits, as TSV or, by its suffix, BED."),
+        Option("--others", "FILE", "none", "Write also the other reads."),
+        Option(
+            "--hits", "FILE", "none", "Write also the hits, as TSV, or as BED by FILE's suffix."
+        ),
         MATES,
-        Option("--mates-out", "FILE", "none", "Where the mates of reads that are kept go."),
+        Option("--mates-out", "FILE", "none", "Write the mates of the written reads to FILE."),
         options.JSON,
     ),
     *RUN,
@@ -46,13 +50,12 @@ MATES = Option("--mates", "FILE", "none", "The second file of pairs, read by rea
         "kmatch filter reads.fq.gz -p AGATCGGAAGAGC -k 1 -o with_adapter.fq.gz",
         "kmatch filter reads.fq.gz contaminants.fa -k 2 --edit --invert -o clean.fq.gz",
     ),
-    differs="filter keeps reads whole, as they stand; demux tells barcodes apart; hamming and edit "
-    "say where hits are.",
+    differs="filter writes whole reads. demux tells barcodes apart. hamming and edit locate hits.",
 )
 def filter(given: Given) -> None:
     """Write the reads of READS that hold a pattern within k, on either strand.
 
-    They leave as they came, in their order: names, letters and qualities.
+    Names, letters, qualities and the order of the reads stay.
     """
     if bool(given.patterns) == bool(given.sequences):
         raise click.UsageError("give the patterns as a file or with -p, one of the two")
@@ -95,56 +98,66 @@ def filter(given: Given) -> None:
 
 
 @command(
-    "The barcode of each read, and the reads by barcode.",
+    "Find the barcode of each read, and split reads by barcode.",
     READS,
     Argument(
         "barcodes",
-        "FASTA; text with one barcode a line, NAME, a tab and SEQUENCE; by --column a table with a "
-        "header line. Barcodes of one name are one.",
+        "A file of FASTA, of lines NAME, a tab and SEQUENCE, or with --column a table with a "
+        "header line. Sequences of one name are one barcode.",
     ),
     Option(
         "--column",
         "NAME",
         "no header line",
-        "BARCODES is CSV or TSV with a header line: the column of the sequences.",
+        "Read BARCODES as CSV or TSV with a header line; NAME is the column of sequences.",
     ),
-    options.distance("Mismatches of a barcode allowed, or differences with --edit; N% of it."),
+    options.distance(
+        "Allow N mismatches, or N percent of a barcode's letters; with --edit, differences."
+    ),
     EDIT,
     Option(
         "--within",
         ONE,
         "the whole read",
-        "Only barcodes in the first N letters of a read, and reverse complements in its last N.",
+        "Look in the first N letters of a read, and for reverse complements in the last N.",
     ),
-    Option("--margin", ONE, None, "How many more differences other barcodes must have.", default=1),
+    Option(
+        "--margin", ONE, None, "Require N more differences of the second-best barcode.", default=1
+    ),
     *grouped(
         OUTPUT,
-        Option("--split", "DIR", "none", "Write the reads to DIR, a file a barcode.", type=str),
-        Option("--trim", bool, None, "Cut the barcode off, and what is on its outer side."),
+        Option(
+            "--split",
+            "DIR",
+            "none",
+            "Write the reads to the folder DIR, one file for each barcode.",
+            type=str,
+        ),
+        Option("--trim", bool, None, "Cut off the barcode and the letters outside it."),
         MATES,
         options.FILE,
         Option(
             "--format form",
             ("tsv", "csv"),
-            "what FILE's suffix says, otherwise tsv",
-            "Output format.",
+            "FILE's suffix, otherwise tsv",
+            "Write this format.",
         ),
         options.COLUMNS,
         options.JSON,
-        Option("--summary", "FILE", "none", "Also write how many reads each barcode has."),
+        Option("--summary", "FILE", "none", "Write also the number of reads of each barcode."),
     ),
     *RUN,
     examples=(
         "kmatch demux reads.fq.gz barcodes.fa -k 4 --edit --split by_barcode --trim",
         "kmatch demux reads.fq.gz barcodes.fa -k 1 -o barcodes.tsv --summary counts.tsv",
     ),
-    differs="demux gives each read one barcode at the most; filter takes reads with any pattern.",
+    differs="demux gives each read at most one barcode. filter writes the reads with any pattern.",
 )
 def demux(given: Given) -> None:
-    """Find the barcode of each read of READS: the one with the fewest differences, at most k.
+    """Find the barcode of each read of READS: the barcode with the fewest differences, at most k.
 
-    A read is ambiguous if another barcode has not at least --margin differences more. With --split
-    the table is written only where -o says.
+    A read is ambiguous if a second barcode has fewer than --margin more differences. With --split
+    the table is written only if -o is given.
     """
     for option in ("trim", "mates"):
         if getattr(given, option) and not given.split:

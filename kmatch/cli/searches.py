@@ -1,5 +1,7 @@
-"""The searches for patterns, `kmatch hamming`, `multi`, `edit` and `best`, and what commands that
-search have in common."""
+"""The commands that search for patterns, `kmatch hamming`, `multi`, `edit` and `best`.
+
+`Search` serves the commands of other modules too.
+"""
 
 import os
 import re
@@ -30,8 +32,9 @@ if TYPE_CHECKING:
 
 _SEQUENCE = re.compile(r"[ACGTURYSWKMBDHVN]{4,}", re.IGNORECASE)
 DIFFERS = (
-    "hamming counts mismatches; multi does so for a panel of one length, beside a PAM too; edit "
-    "counts insertions and deletions as well; best finds the closest and takes no k."
+    "hamming counts mismatches. multi counts mismatches for many patterns of one length, beside a "
+    "PAM too. edit also counts insertions and deletions. best finds the closest sites and takes no "
+    "-k."
 )
 
 
@@ -186,7 +189,7 @@ def check_inputs(given: Given, argument: str) -> None:
 
 
 @command(
-    "Every window within k mismatches of a pattern.",
+    "Find every window within k mismatches of a pattern.",
     *options.PATTERNS,
     options.MISMATCHES,
     *options.EXACT,
@@ -205,7 +208,7 @@ def hamming(given: Given) -> None:
 
 
 @command(
-    "k mismatches for a panel of equal-length patterns in one pass.",
+    "Find the windows of many patterns in one pass, beside a PAM too.",
     *options.PATTERNS,
     options.MISMATCHES,
     *options.PAMS,
@@ -221,26 +224,27 @@ def hamming(given: Given) -> None:
     differs=DIFFERS,
 )
 def multi(given: Given) -> None:
-    """Find every window of GENOME with at most k mismatches to a pattern of a panel.
+    """Find every window of GENOME with at most k mismatches to one of many patterns.
 
-    All patterns have one length. A hit spans the pattern and the PAM, its distance counts the
+    All patterns have one length. A hit spans the pattern and the PAM. The distance counts the
     pattern alone.
     """
     _search(given, "multi")
 
 
 @command(
-    "Every occurrence within k differences of a pattern.",
+    "Find every occurrence within k differences of a pattern.",
     *options.PATTERNS,
     options.distance(
-        "Differences (mismatches, insertions, deletions) allowed: N, or N% of a pattern."
+        "Allow N differences, or N percent of a pattern's letters. A mismatch, an inserted letter "
+        "and a deleted letter are one difference each."
     ),
     Option(
         "--report",
         REPORTS,
         "minima, beside a PAM ends",
-        "minima: the best of neighbouring ends; ends: every end; loci: the best of overlapping "
-        "minima.",
+        "Report every position where an occurrence ends (ends), the best of neighbouring ends "
+        "(minima), or the best of overlapping minima (loci).",
     ),
     *options.PAMS,
     options.SCORE,
@@ -258,13 +262,15 @@ def multi(given: Given) -> None:
 def edit(given: Given) -> None:
     """Find the occurrences of patterns in GENOME with at most k differences, on both strands.
 
-    A hit spans the pattern and the PAM, if one is asked for; its distance counts the pattern alone.
+    A mismatch, an inserted letter and a deleted letter are one difference each. Guides with up to 4
+    mismatches and one bulge of the DNA need -k 5 --max-mismatches 4 --max-insertions 0
+    --max-deletions 1. A hit spans the pattern and the PAM. The distance counts the pattern alone.
     """
     _search(given, "edit")
 
 
 @command(
-    "The closest occurrences of each pattern.",
+    "Find the closest occurrences of each pattern.",
     *options.PATTERNS,
     *options.EXACT,
     options.EACH,
@@ -277,9 +283,9 @@ def edit(given: Given) -> None:
     differs=DIFFERS,
 )
 def best(given: Given) -> None:
-    """Find where GENOME comes closest to each pattern, counting differences, on both strands.
+    """Find the sites in GENOME with the fewest differences to each pattern, on both strands.
 
-    With --each record, where each record of it does.
+    With --each record, find the closest sites in each record.
     """
     _search(given, "best", rereads=given.each == "file")
 

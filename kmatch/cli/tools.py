@@ -1,4 +1,4 @@
-"""What is around the searches: `kmatch pack`, `plot`, `bench`, `model`, `info`, `completion`."""
+"""The other commands: `kmatch pack`, `plot`, `bench`, `model`, `info` and `completion`."""
 
 import json
 import os
@@ -39,7 +39,7 @@ in one or two groups."""
 
 
 @command(
-    "Pack a genome, which is then searched without being read.",
+    "Pack a genome, so that searches start at once.",
     Argument("genome", READ),
     Option(
         "-o --output",
@@ -58,10 +58,9 @@ in one or two groups."""
     ),
 )
 def pack(given: Given) -> None:
-    """Write GENOME to a file that every command takes as a genome.
+    """Write GENOME to a packed file, which every command takes as a genome.
 
-    The file holds names, lengths and half a byte a base, and is mapped into memory and searched
-    there.
+    The file holds names, lengths and half a byte a base. Searches map it into memory.
     """
     genome = given.genome
     path = given.output or given.genome + PACKED
@@ -84,17 +83,19 @@ def pack(given: Given) -> None:
 
 @command(
     "Draw hits, products, primers, guides or assays (needs Matplotlib).",
-    Argument("table", "TSV, CSV or BED of kmatch, compressed or not, or - for standard input."),
+    Argument(
+        "table", "A table of kmatch: TSV, CSV or BED, compressed or not; - is standard input."
+    ),
     *grouped(
         OUTPUT,
         Option(
             "-o --output",
             "FIGURE",
             None,
-            "Write to FIGURE, whole or not at all: .png, .svg or .pdf.",
+            "Write to FIGURE, whole or not at all. The suffix is .png, .svg or .pdf.",
             required=True,
         ),
-        Option("--format form", FORMATS, "what FIGURE's suffix says", "Format of the picture."),
+        Option("--format form", FORMATS, "FIGURE's suffix", "Write this format."),
     ),
     Option(
         "--records",
@@ -102,12 +103,12 @@ def pack(given: Given) -> None:
         "24, of primers and guides 12",
         "Draw the N records with the most hits.",
     ),
-    Option("--pattern", "NAME", "all", "Draw the rows of one pattern, pair or guide."),
+    Option("--pattern", "NAME", "all", "Draw only the rows of this pattern, pair or guide."),
     Option(
         "--genome",
         "FILE",
         "each record ends with its last hit",
-        "The genome, for the lengths of its records.",
+        "Read the lengths of records from this genome.",
         reads=True,
     ),
     options.DEBUG,
@@ -115,12 +116,12 @@ def pack(given: Given) -> None:
     finds="What to draw",
 )
 def plot(given: Given) -> None:
-    """Draw the TABLE of hits, products, primers, guides or assays that kmatch has written.
+    """Draw a TABLE of hits, products, primers, guides or assays that kmatch has written.
 
-    Hits are drawn along their records, by strand and distance, and counted by pattern and distance,
-    and from TSV by score and by mismatches and bulges; primers and guides by what they are like
-    along the target; assays, their matrix or their positions, by the differences in each genome or
-    at each letter.
+    Hits are drawn along their records, by strand and distance, and counted by pattern and distance.
+    Hits of TSV are also counted by score and by mismatches and bulges. Primers and guides are drawn
+    along the target, with their properties. Assays are drawn with the differences in each genome,
+    and a table of --positions with the differences at each letter.
     """
     output = given.output
     suffix = os.path.splitext(output)[1].lower().removeprefix(".")
@@ -146,43 +147,43 @@ def plot(given: Given) -> None:
 
 
 @command(
-    "All algorithms side by side on the same data.",
+    "Time all algorithms on the same data.",
     Argument(
         "commands",
-        "hamming, multi, edit, best, primer, or all, which is the default.",
+        "The searches to time: hamming, multi, edit, best, primer or all, the default.",
         nargs=-1,
         metavar="[COMMANDS]...",
         type=click.Choice((*PUBLISHED, "all")),
     ),
-    Option("--genome", "FILE", "random letters", "The genome that is searched.", reads=True),
-    Option("--size", Count(1000), "what suits the device", "Letters of text, 1,000 or more."),
+    Option("--genome", "FILE", "random letters", "Search this genome.", reads=True),
+    Option("--size", Count(1000), "by device", "Search N letters of text, 1,000 or more."),
     Option(
         "--seconds",
         Number(1e-9),
         None,
-        "Seconds that a search takes at most; slower ones get less of the text.",
+        "Cut the text for a slow algorithm so that it takes at most X seconds.",
         default=2.0,
         group=RUNNING,
     ),
     *grouped(
         OUTPUT,
-        Option("--json", "FILE", "none", "Also write the figures to FILE, table by table."),
+        Option("--json", "FILE", "none", "Write also the figures to FILE, table by table."),
     ),
     options.DEVICE,
     *grouped(
         RUNNING,
-        Option("-t --threads", ONE, "all cores", "CPU threads of the engine."),
-        Option("-q --quiet", bool, None, "No line on what is measured."),
+        Option("-t --threads", ONE, "all cores", "Use N threads of the CPU."),
+        Option("-q --quiet", bool, None, "Print no line about each measurement."),
     ),
     options.DEBUG,
     examples=("kmatch bench hamming edit --genome genome.fa.gz",),
     finds="What to measure",
 )
 def bench(given: Given) -> None:
-    """Time all algorithms of some COMMANDS, or of all, and compare their hits.
+    """Time all algorithms of COMMANDS, and compare their hits.
 
-    Slow algorithms get the beginning of the text. Exit status 1 when any finds other hits than the
-    engine.
+    Slow algorithms search the beginning of the text. The exit status is 1 if an algorithm finds
+    other hits than the engine.
     """
     from kmatch import __version__, bench
     from kmatch.results.output import open_output
@@ -221,8 +222,8 @@ def _sizes(names: str, default: int, text: str) -> Option:
 
 
 @command(
-    "Time units of string matching on memory machine models.",
-    _sizes("-n", 4096, "Letters of the text; these options can be repeated."),
+    "Count time units of string matching on memory machine models.",
+    _sizes("-n", 4096, "Letters of the text. Each option for a size can be repeated."),
     _sizes("-m", 256, "Letters of the pattern, at most n."),
     _sizes("-w --width w", 32, "Memory banks, and threads of a warp."),
     _sizes("-l --latency l", 16, "Time units of a memory access."),
@@ -233,7 +234,7 @@ def _sizes(names: str, default: int, text: str) -> Option:
             "--format form",
             ("table", "tsv"),
             "table on a terminal, otherwise tsv",
-            "Output format.",
+            "Write this format.",
         ),
         Option("-o --output", "FILE", "standard output", "Write to FILE, whole or not at all."),
     ),
@@ -244,8 +245,8 @@ def _sizes(names: str, default: int, text: str) -> Option:
 def model(given: Given) -> None:
     """Count the time units of Nakano's access patterns and algorithms on memory machine models.
 
-    The Discrete and the Unified Memory Machine (DMM, UMM) are simulated request by request, over
-    all combinations of the sizes, with random letters.
+    The models are the Discrete and the Unified Memory Machine (DMM, UMM). kmatch simulates them
+    request by request with random letters, for all combinations of the sizes.
     """
     longest = max(given.m)
     shortest = min(given.n)
@@ -285,9 +286,9 @@ def _aligned(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 @command(
-    "Versions, devices and folders.",
-    Option("--short", bool, None, "Versions only, at once."),
-    Option("--compile ahead", bool, None, "Compile all kernels now, not at the first searches."),
+    "Show versions, devices and folders.",
+    Option("--short", bool, None, "Show versions only."),
+    Option("--compile ahead", bool, None, "Compile all kernels now, before the first searches."),
     options.DEBUG,
     examples=("kmatch info",),
     finds="What to show",
@@ -319,10 +320,10 @@ def _show(pairs: Iterable[tuple[str, str]]) -> None:
 
 
 @command(
-    "A script that lets a shell complete commands.",
+    "Write a script that lets a shell complete commands.",
     Argument(
         "shell",
-        "bash, zsh or fish.",
+        "The shell: bash, zsh or fish.",
         metavar="SHELL",
         type=click.Choice(("bash", "zsh", "fish")),
     ),
@@ -335,8 +336,8 @@ def _show(pairs: Iterable[tuple[str, str]]) -> None:
 def completion(given: Given) -> None:
     """Write the script that makes a SHELL complete commands, options, their values and files.
 
-    Give it to the shell once, as above, or let every shell do so by writing it to ~/.bashrc,
-    ~/.zshrc behind compinit, or fish's folder of completions.
+    The first example gives the script to this shell alone. For every shell, write it to ~/.bashrc,
+    to ~/.zshrc behind compinit, or to fish's folder of completions.
     """
     from click.shell_completion import get_completion_class
 

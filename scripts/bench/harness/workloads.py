@@ -124,6 +124,45 @@ def cut_pairs(text, count, length=20, product=(100, 1000), seed=SEED):
     return pairs
 
 
+def barcodes(count, length=24, seed=SEED):
+    """Random barcodes."""
+    rng = random.Random(seed)
+    return ["".join(rng.choices("ACGT", k=length)) for _ in range(count)]
+
+
+def write_reads(path, text, barcodes, count, seed=SEED):
+    """Write FASTQ of reads as nanopores give them: of either strand, of 4,000 letters on average,
+    one in twenty of which is wrong, an adapter and one of the barcodes in front."""
+    rng = random.Random(seed)
+    letters = text.letters.tobytes().decode()
+    with open(path, "w") as handle:
+        for number in range(count):
+            length = min(int(rng.gammavariate(4, 1000)), len(letters))
+            start = rng.randrange(len(letters) - length + 1)
+            adapter = "".join(rng.choices("ACGT", k=rng.randrange(5, 40)))
+            whole = f"{adapter}{rng.choice(barcodes)}AGGTTAA{letters[start : start + length]}"
+            read = _misread(whole, rng).encode()
+            if rng.random() < 0.5:
+                read = read.translate(COMPLEMENT)[::-1]
+            handle.write(f"@read{number}\n{read.decode()}\n+\n{'5' * len(read)}\n")
+
+
+def _misread(letters, rng):
+    """The letters, of which 2 % are exchanged, 1.5 % left out, and 1.5 % put in."""
+    out = []
+    for letter in letters:
+        drawn = rng.random()
+        if drawn < 0.02:
+            out.append(rng.choice("ACGT"))
+        elif drawn < 0.035:
+            continue
+        elif drawn < 0.05:
+            out.append(letter + rng.choice("ACGT"))
+        else:
+            out.append(letter)
+    return "".join(out)
+
+
 def write_text(path, text, width=60):
     """Write a Text as a record of FASTA."""
     path.write_bytes(b">%s\n%s" % (text.name.encode(), _lines(text.letters, width)))
