@@ -309,12 +309,11 @@ class ChunkPass:
         # The hits in their records.
         record_start = chunk.spans.begins[span]
         panel = self._sought.panel
-        pattern = panel.pattern[ends.query]
-        minus = panel.minus[ends.query]
+        distance = ends.distance.astype(np.int32)
         hits = hit_batch(
             chunk.spans,
             (span, found.start - record_start, found.end - record_start),
-            (pattern, ends.distance.astype(np.int32), minus),
+            (panel.pattern[ends.query], distance, panel.minus[ends.query]),
             found.columns,
             found.edits,
         )
