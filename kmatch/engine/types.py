@@ -156,6 +156,13 @@ class Constraints(NamedTuple):
     leads: bool
 
 
+class Beside(NamedTuple):
+    """PAMs that have to stand beside ends; shown: the positions that their chunk shows."""
+
+    constraints: Constraints
+    shown: int
+
+
 class View(NamedTuple):
     """What a chunk shows, and some letters before it.
 

@@ -23,7 +23,7 @@ from kmatch.arguments import REPORTS, check_choice
 from kmatch.arrays import Longs
 from kmatch.engine.codes import Coding, marked
 from kmatch.engine.engine import Engine, Scan
-from kmatch.engine.types import COLUMN_BITS, MOST_EDITS, Ends, View
+from kmatch.engine.types import COLUMN_BITS, MOST_EDITS, Beside, Ends, View
 from kmatch.engine.ways import work_of
 from kmatch.engine.workers import ALONE, Workers
 from kmatch.genome import Genome, Genomes
@@ -147,7 +147,11 @@ class EditSearch(Search[HitBatch]):
         """Start the scan of a chunk; are_all_wanted: whether ends that are no minima are, too."""
         owned = 0 if are_all_wanted else chunk.length
         query = self._sought.query
-        scan: Scan = engine.start_edit(chunk.plain, query, self.run.way, capacity, owned)
+        beside = None
+        if self._sought.rules.pams:
+            beside = Beside(self._sought.constraints, shown=chunk.length + chunk.halo)
+        way = self.run.way
+        scan: Scan = engine.start_edit(chunk.plain, query, way, capacity, owned, beside)
         return scan
 
 
