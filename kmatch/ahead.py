@@ -12,14 +12,14 @@ from contextlib import suppress
 from multiprocessing import get_context, parent_process
 from threading import Thread
 
-from kmatch.engine.cpu import engine  # noqa: F401  with what names kernels
+from kmatch.engine.cpu import engine, seeds  # noqa: F401  with what names kernels
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.workers import cores
 from kmatch.errors import DeviceError, KmatchError, KmatchWarning
 from kmatch.jit.arguments import Kinds, example, lay_out_all
 from kmatch.jit.entries import ahead
 from kmatch.results import lines, scores  # noqa: F401
-from kmatch.search import alignments, windows  # noqa: F401
+from kmatch.search import alignments, edit, windows  # noqa: F401
 from kmatch.sequences.records import Progress
 
 CUDA_MEMORY = 1 << 30  # bytes of a GPU's free memory for each process, which takes half of them

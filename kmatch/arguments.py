@@ -6,16 +6,19 @@ Neither NumPy nor Numba is imported: the command line needs this for `--help`.
 import math
 import re
 from operator import index
-from typing import Any
+from typing import Any, Literal
 
 from kmatch.errors import InputError
 
 STRANDS = ("both", "+", "-")
 BACKGROUND_STRANDS = ("both", "+")
 PAM_SIDES = ("3p", "5p")
-REPORTS = ("minima", "ends", "loci")
+REPORTS = ("minima", "ends", "loci", "sites")
+GUIDE_REPORTS = ("sites", "ends")
 PAIRINGS = ("own", "any")
 APART = ("file", "record")
+GAP_READINGS = ("drop", "unknown")
+Gaps = Literal["drop", "unknown"]
 MOST = 2**31 - 1  # letters, differences or threads that are counted
 
 

@@ -95,7 +95,7 @@ def read_letters(path: str | None, count: int) -> Bytes:
     if path is None:
         return random_letters(count)
     parts: list[Bytes] = []
-    for record in Genome(path, keep=False).records():
+    for record in Genome(path, keep=False, gaps="unknown").records():
         parts += [np.asarray(record.letters), np.frombuffer(b"N", np.uint8)]
         if sum(map(len, parts)) >= count:
             break

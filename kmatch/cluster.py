@@ -21,6 +21,7 @@ import numpy as np
 import kmatch
 import kmatch.published.registry  # offers its algorithms to searches
 from kmatch.apps.primer import raise_bounds
+from kmatch.arguments import Gaps
 from kmatch.arrays import Longs
 from kmatch.engine.types import part_of
 from kmatch.errors import ClusterError, InputError, KmatchError, NameWarning, counted, hearing, warn
@@ -36,6 +37,7 @@ from kmatch.search.regions import Regions
 from kmatch.search.search import Progress, Search
 from kmatch.sequences.patterns import PatternSet
 from kmatch.sequences.records import Stretch, whole_stretches
+from kmatch.sequences.selection import Selection
 
 CONNECT = 10.0  # seconds that a scheduler has to answer
 WORKERS = 60.0  # seconds without any worker
@@ -70,8 +72,9 @@ class Piece(NamedTuple):
 
     genome: its number among those searched; label: how messages name it; letters: about how many;
     first, last: the number of the first record and that behind the last, None for all of a file;
-    file: the `shared_file` that workers may read; records: gives them, to the client alone;
-    content: a packed genome of them, where they are sent.
+    file: the `shared_file` that workers may read, and gaps: what gaps are in it, as Genome takes
+    it; records: gives them, to the client alone; content: a packed genome of them, where they are
+    sent; selection: takes these records out of the file, None for all.
     """
 
     genome: int
@@ -80,8 +83,10 @@ class Piece(NamedTuple):
     first: int = 0
     last: int | None = None
     file: tuple[str, int, int, int | None] | None = None
+    gaps: Gaps | None = None
     records: Any = None
     content: bytes | None = None
+    selection: Selection | None = None
 
     def opened(self) -> Genome | None:
         """The Genome of the records; None where this machine has not got their file."""
@@ -89,9 +94,10 @@ class Piece(NamedTuple):
             return Genome.of_packed(self.label, bytearray(self.content))
         assert self.file is not None
         with suppress(OSError, InputError):
-            genome = Genome(self.file[0], keep=False)
+            genome = Genome(self.file[0], keep=False, gaps=self.gaps)
             if shared_file(genome) == self.file:
                 genome.label = self.label
+                genome = genome.only(self.selection)
                 packed = genome.file
                 if packed is None or self.last == self.first + len(packed.names):
                     return genome  # it is searched as it lies
@@ -111,7 +117,8 @@ def pieces_of(search: Search[Any], size: int) -> Iterator[Piece]:
         file = shared_file(genome)
         letters = genome.expected_letters or 0
         if file and not packed and genomes.named and 0 < letters <= size:
-            yield Piece(number, genome.label, letters, file=file, records=genome.parts)
+            piece = Piece(number, genome.label, letters, file=file, records=genome.parts)
+            yield piece._replace(gaps=genome.gaps, selection=genome.selection)
             continue
         parts = genome.parts()
         last = 0
@@ -119,7 +126,10 @@ def pieces_of(search: Search[Any], size: int) -> Iterator[Piece]:
             letters = sum(len(part.letters) for part in held)
             first, last = last, last + sum(len(part.names) for part in held)
             seen = file if packed else None
-            yield Piece(number, genome.label, letters, first, last, seen, partial(iter, held))
+            piece = Piece(
+                number, genome.label, letters, first, last, seen, records=partial(iter, held)
+            )
+            yield piece._replace(selection=genome.selection)
 
 
 def _cuts(parts: Iterable[Stretch], size: int) -> Iterator[list[Stretch]]:
@@ -141,13 +151,16 @@ def _cuts(parts: Iterable[Stretch], size: int) -> Iterator[list[Stretch]]:
 
 class Answer(NamedTuple):
     """What a task found, and met: its Progress, warnings of names, names of circular records that
-    there were not, and the records that regions name, with their letters."""
+    there were not, the records that regions name, with their letters, the Selection, and the
+    records that are circles by their file."""
 
     found: Any
     progress: Progress
     warnings: list[str]
     missing: list[str]
     lengths: dict[str, int]
+    selection: Selection | None
+    circles: dict[str, None]
 
 
 def search_piece(
@@ -178,7 +191,8 @@ def search_piece(
     names = [str(each) for each in heard if isinstance(each, NameWarning)]
     missing = list(circular.missing if circular else ())
     lengths = regions and regions.lengths
-    return Answer(found, progress, names, missing, lengths or {})
+    circles = genome.circles
+    return Answer(found, progress, names, missing, lengths or {}, genome.selection, circles)
 
 
 def find_hits(
@@ -388,8 +402,11 @@ def _take_note(search: Search[Any], number: int, piece: Piece, met: Answer) -> N
     if piece.last is None:  # other genomes are opened here, and warn here
         for warning in met.warnings:
             warn(warning, NameWarning)
+    genomes.genome(piece.genome).circles.update(met.circles)
     if genomes.circular:
         genomes.circular.hear(met.missing)
+    if genomes.selection and met.selection:
+        genomes.selection.hear(met.selection)
     if search.regions:
         search.regions.join(met.lengths)
     search.progress.join(met.progress)

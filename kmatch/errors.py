@@ -1,6 +1,6 @@
 """The errors that kmatch raises on purpose, its warnings, and how messages show names and numbers.
 
-Each message says what is wrong and what to do. Neither NumPy nor Numba is imported: the command
+Each message names the fault and a way to go on. Neither NumPy nor Numba is imported: the command
 line needs this for `--help`.
 """
 
@@ -55,7 +55,7 @@ def shown(name: str, longest: int = LONGEST_SHOWN) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number and what it counts, in the plural unless it is 1."""
+    """Return a number and the thing it counts, in the plural unless it is 1."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
@@ -90,8 +90,8 @@ def hearing() -> Iterator[list[KmatchWarning]]:
 
 
 def needed(module: str, asker: str, name: str = "") -> Any:
-    """A module that not everybody has; asker: what needs it, name: as its authors spell it. Raises
-    OutputError where it is missing."""
+    """Return a module that not everybody has; asker: needs it, name: as its authors spell it.
+    Raises OutputError where it is missing."""
     try:
         return import_module(module)
     except ImportError as error:

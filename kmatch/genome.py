@@ -13,15 +13,17 @@ from zlib import crc32
 
 import numpy as np
 
+from kmatch.arguments import GAP_READINGS, Gaps, check_choice
 from kmatch.arrays import Bytes, Longs, Words
-from kmatch.errors import InputError, NameWarning, counted, shown, warn
+from kmatch.errors import InputError, NameWarning, counted, listed, shown, warn
 from kmatch.jit.entries import entry
 from kmatch.packed.reader import PackedFile, open_packed, parts_of_pipe
 from kmatch.packed.writer import MAGIC as PACKED
-from kmatch.sequences.alphabet import check_letters
+from kmatch.sequences.alphabet import check_letters, reading_of, without_gaps
 from kmatch.sequences.circles import Circular
 from kmatch.sequences.files import HEAD, MAGIC, check_readable, is_list, label_of, read_list
 from kmatch.sequences.others import read_parts
+from kmatch.sequences.patterns import text_of
 from kmatch.sequences.records import (
     Ahead,
     Progress,
@@ -34,6 +36,7 @@ from kmatch.sequences.records import (
     stretch_of,
     whole_records,
 )
+from kmatch.sequences.selection import Selection, load_selection
 
 FORMATS = [(PACKED, parts_of_pipe)]  # beside those of files of sequences
 COMPRESSION = 4  # letters a byte of a compressed file
@@ -59,6 +62,11 @@ class Genome:
     search reads the file anew, record by record. A packed genome is mapped into memory and searched
     there, however often. Threads may share a Genome.
 
+    gaps: what `-` and `.` are in FASTA and GenBank: with `drop` they are left out, so that
+    positions are those of the sequence without them, with `unknown` they are unknown letters, as N
+    is. By default they are an error, since an alignment is seldom meant, and since `.` may also
+    stand for the letter above it.
+
     Raises InputError for a file that cannot be opened, and, when it is read, for one that cannot be
     used. Names that could not stay as they are give a warning then.
 
@@ -66,28 +74,39 @@ class Genome:
         small = kmatch.Genome.from_records([("chr1", "ACGTTGCA")])
     """
 
-    def __init__(self, path: Path, *, keep: bool = True) -> None:
+    selection: Selection | None = None  # of the records of a file, None for all
+
+    def __init__(self, path: Path, *, keep: bool = True, gaps: Gaps | None = None) -> None:
         if not isinstance(path, str | os.PathLike):
             raise InputError(f"a genome is {shown(repr(path))}; {SEARCHED}")
         if isinstance(path, str) and _ACGT.fullmatch(path) and not os.path.exists(path):
             raise InputError(f"there is no file '{shown(path)}'; {SEARCHED}")
         check_readable(path)
-        self._begin(path, label_of(path), keep)
+        self._begin(path, label_of(path), keep, gaps)
 
-    def _begin(self, path: Any, label: str, keep: bool) -> None:
+    def _begin(self, path: Any, label: str, keep: bool, gaps: Gaps | None = None) -> None:
+        if gaps is not None:
+            check_choice("gaps", gaps, GAP_READINGS)
         self.path, self.label, self.keep = path, label, keep
+        self.gaps = gaps
+        self.circles: dict[str, None] = {}  # records that are circles by the file, once it is read
         self._kept: list[Stretch] | None = None
         self._lock = RLock()  # held while what is kept is read
 
     @classmethod
-    def from_records(cls, records: Iterable[tuple[str, Any]]) -> Self:
-        """A Genome of (name, sequence) pairs; sequences are str, bytes or uint8 arrays of ASCII.
+    def from_records(cls, records: Iterable[Any], *, gaps: Gaps | None = None) -> Self:
+        """A Genome of (name, sequence) pairs, or of Biopython's SeqRecords, named by their ids.
 
+        Sequences are str, bytes, uint8 arrays of ASCII or Seqs of Biopython's. gaps: as for a file.
         Raises InputError for other sequences, and for letters that stand for no nucleotide.
         """
-        genome = cls.of_stretches("records in memory", [])
+        genome = cls.__new__(cls)
+        genome._begin("", "records in memory", True, gaps)
+        reading = reading_of(gaps)
         parts = []
         for number, record in enumerate(records, 1):
+            if hasattr(record, "seq"):
+                record = record.id, record.seq
             if not (isinstance(record, tuple | list) and len(record) == 2):
                 raise InputError(
                     f"record {number} is {shown(repr(record))}; give pairs, (name, sequence)"
@@ -95,9 +114,9 @@ class Genome:
             name, sequence = record
             if not isinstance(name, str):
                 raise InputError(f"the name of record {number} is {name!r}; give a str")
-            letters = _letters(name, sequence)
-            check_letters((genome.label, number, name), letters)
-            parts.append(stretch_of(name, letters))
+            letters = _letters(name, text_of(sequence))
+            check_letters((genome.label, number, name), letters, reading)
+            parts.append(stretch_of(name, without_gaps(letters, gaps)))
         genome._kept = list(genome._cleaned(gathered(parts)))
         return genome
 
@@ -142,6 +161,15 @@ class Genome:
     def lengths(self) -> Longs:
         """Letters of each record, int64[n]; reads the file first."""
         return self.sizes[1]
+
+    def only(self, selection: Selection | None) -> "Genome":
+        """Return the Genome of the records that a Selection takes; itself for None."""
+        return self if selection is None else _SelectedGenome(self, selection)
+
+    @property
+    def whole(self) -> "Genome":
+        """The Genome of all records."""
+        return self
 
     @property
     def can_reread(self) -> bool:
@@ -207,7 +235,7 @@ class Genome:
         return None
 
     def letters(self, record: str | int, start: int = 0, end: int | None = None) -> str:
-        """The letters of a record, by name or number, from start to end, in upper case.
+        """The letters of a record, by name or number, from start to end, in upper case, T for U.
 
         Raises InputError where there is no such record, and where it has no such letters.
         """
@@ -219,7 +247,7 @@ class Genome:
                         f"'{shown(each.name)}' of {self.label} has {size:,} letters, and none from "
                         f"{start:,} to {size if end is None else end:,}"
                     )
-                return each.letters[start:end].tobytes().decode("latin-1").upper()
+                return each.letters[start:end].tobytes().decode("latin-1").upper().replace("U", "T")
         raise InputError(f"{self.label} has no record {record!r}")
 
     def records(self, on_progress: Progress | None = None) -> Iterator[Record]:
@@ -238,12 +266,15 @@ class Genome:
         if self._kept is not None:
             return iter(self._kept)
         if not self.keep:
-            return self._cleaned(read_parts(self.path, FORMATS, on_progress, ahead))
+            return self._cleaned(self._read(on_progress, ahead))
         with self._lock:
             if self._kept is None:
-                read = read_parts(self.path, FORMATS, on_progress, ahead)
-                self._kept = list(self._cleaned(read))
+                self._kept = list(self._cleaned(self._read(on_progress, ahead)))
             return iter(self._kept)
+
+    def _read(self, on_progress: Progress | None, ahead: Ahead) -> Iterator[Stretch]:
+        """Return the Stretches of the file as they are read."""
+        return read_parts(self.path, FORMATS, on_progress, ahead, self.gaps, self.circles)
 
     def _cleaned(self, parts: Iterable[Stretch]) -> Iterator[Stretch]:
         """The Stretches, whose names have no control characters; warns of those that had any, and
@@ -278,14 +309,53 @@ class Genome:
             yield part._replace(names=names)
 
 
-def as_genome(given: Genome | Path, rereads: bool | None = None) -> Genome:
+class _SelectedGenome(Genome):
+    """The records of a Genome that a Selection takes, numbered as if there were no others."""
+
+    def __init__(self, whole: Genome, selection: Selection) -> None:
+        self._begin(whole.path, whole.label, whole.keep, whole.gaps)
+        self.circles = whole.circles
+        self.selection: Selection = selection
+        self._whole = whole
+
+    @property
+    def whole(self) -> Genome:
+        return self._whole
+
+    @property
+    def has_sizes(self) -> bool:
+        return self._whole.has_sizes
+
+    @cached_property
+    def file(self) -> PackedFile | None:
+        file = self._whole.file
+        return file and file.only(self.selection.meet(file.names))
+
+    @property
+    def expected_letters(self) -> int | None:
+        if self.has_sizes:
+            return int(self.lengths.sum())
+        return self._whole.expected_letters  # or fewer
+
+    def parts(
+        self, on_progress: Progress | None = None, ahead: Ahead = in_turn
+    ) -> Iterator[Stretch]:
+        if self.file is not None:
+            return self.file.stretches(on_progress)
+        return self.selection.narrowed(self._whole.parts(on_progress, ahead))
+
+
+def as_genome(
+    given: Genome | Path, rereads: bool | None = None, gaps: Gaps | None = None
+) -> Genome:
     """A Genome as it is, or the Genome of a path.
 
-    rereads: whether a pipe or a small file stays in memory, to be read again; None for any file.
+    rereads: whether a pipe or a small file stays in memory, to be read again; None for any file;
+    gaps: of a path, as Genome takes it.
     """
     if isinstance(given, Genome):
         return given
-    genome = Genome(given)
+    genome = Genome(given, gaps=gaps)
     if rereads is not None:
         large = os.path.isfile(given) and os.path.getsize(given) >= SMALL
         genome.keep = rereads and not large
@@ -320,25 +390,31 @@ class Genomes:
 
     given: one or a list of several, as Genomes or paths, which are read when their turn comes; or
     `@` and the path of a file that names one a line. Hits of a list tell their genome by its name,
-    which `named` says. rereads: whether pipes and small files stay in memory, to be read again.
-    Raises InputError for a path that cannot be opened, and for an empty list.
+    which `named` says. rereads: whether pipes and small files stay in memory, to be read again;
+    gaps: of paths, as Genome takes it. Raises InputError for a path that cannot be opened, and for
+    an empty list.
     """
 
     def __init__(
-        self, given: Genome | Path | Sequence[Genome | Path], rereads: bool = True
+        self,
+        given: Genome | Path | Sequence[Genome | Path],
+        rereads: bool = True,
+        gaps: Gaps | None = None,
     ) -> None:
         self.circular: Circular | None = None
+        self.selection: Selection | None = None
+        self._is_warned = False  # of records that are circles
         several: Any = given
         self.label = given if isinstance(given, str) and is_list(given) else ""
         if self.label:
             several = read_list(self.label)
         self.named = isinstance(several, list | tuple)
         if not self.named:
-            several = [as_genome(several, rereads)]
+            several = [as_genome(several, rereads, gaps)]
         if not several:
             raise InputError("there is no genome to search; give one or more")
         try:
-            self._genomes = [as_genome(each, rereads) for each in several]
+            self._genomes = [as_genome(each, rereads, gaps) for each in several]
         except InputError as error:
             raise InputError(f"{self.label}: {error}" if self.label else str(error)) from error
         self._opened = [not isinstance(each, Genome) for each in several]  # by their paths, here
@@ -358,22 +434,47 @@ class Genomes:
             self.circular = Circular(None if names is True else names)
         return self
 
-    def check_circular(self) -> None:
-        """Raise InputError for a circular record that was in no genome."""
-        if self.circular:
-            self.circular.check()
+    def with_records(self, records: Any, skip_records: Any) -> "Genomes":
+        """The same, of whose records some are searched: those whose names fit globs, and not those
+        that fit globs of records to skip (see `load_selection`)."""
+        self.selection = load_selection(records, skip_records)
+        return self
+
+    def check_names(self) -> None:
+        """Raise InputError for a circular record, and for a glob, that was in no genome.
+
+        Warns of records that are circles by their files, and were searched as if they were not.
+        """
+        circular = self.circular
+        if circular:
+            circular.check(self.selection)
+        if self.selection:
+            self.selection.check()
+        circles = dict.fromkeys(name for genome in self._genomes for name in genome.circles)
+        if self.selection:
+            circles = dict.fromkeys(filter(self.selection.takes, circles))
+        linear = [name for name in circles if not (circular and circular.has(name))]
+        if linear and not self._is_warned:
+            self._is_warned = True
+            warn(
+                f"{self.label}: circular by the file, and searched as linear: {listed(linear)}; "
+                "hits over the origin need --circular (in Python: circular=)"
+            )
 
     def genome(self, number: int) -> Genome:
         """One of the genomes; a file is opened anew, so that none stays open."""
         genome = self._genomes[number]
-        return copy(genome) if self._opened[number] and os.path.isfile(genome.path) else genome
+        if self._opened[number] and os.path.isfile(genome.path):
+            genome = copy(genome)
+        return genome.only(self.selection)
 
     @property
     def identity(self) -> Any:
         """What no other ones have: paths, and of those in memory names and letters."""
         held = (each for each in self._genomes if not each.path)
         records = (record for each in held for record in each.records())
-        return self.label, [(record.name, crc32(record.letters[:].tobytes())) for record in records]
+        sums = [(record.name, crc32(record.letters[:].tobytes())) for record in records]
+        return self.label, sums, self.selection and self.selection.globs
 
     @cached_property
     def expected_letters(self) -> int | None:
@@ -401,7 +502,9 @@ class Genomes:
 
 
 def as_genomes(
-    genomes: Genome | Genomes | Path | Sequence[Genome | Path], rereads: bool = True
+    genomes: Genome | Genomes | Path | Sequence[Genome | Path],
+    rereads: bool = True,
+    gaps: Gaps | None = None,
 ) -> Genomes:
     """Genomes as they are, or those that are given as Genomes takes them."""
-    return genomes if isinstance(genomes, Genomes) else Genomes(genomes, rereads)
+    return genomes if isinstance(genomes, Genomes) else Genomes(genomes, rereads, gaps)

@@ -37,7 +37,7 @@ def install() -> None:
 
 
 def _end(number: int, frame: FrameType | None = None) -> None:
-    """Remove unfinished files, say what came and end the process, whatever it is doing."""
+    """Remove unfinished files, name the signal and end the process, whatever it is doing."""
     if not _ending.acquire(False):  # the other thread, or the code that was interrupted, does so
         return
     by = "" if number == signal.SIGINT else f" by {signal.Signals(number).name}"

@@ -28,6 +28,7 @@ def filter_reads(
     output: Path,
     *,
     edit: bool = False,
+    max_unknown: int | None = None,
     invert: bool = False,
     others: Path | None = None,
     hits: Path | None = None,
@@ -42,6 +43,7 @@ def filter_reads(
     reads: a path of FASTA or FASTQ, compressed or not; `-` is standard input.
     patterns, device, threads: as for `hamming`.
     k: mismatches, or differences with edit=True, that a pattern has at most on either strand.
+    max_unknown: as for `hamming`.
     output: the path for the reads, as they stand and in their order; `.gz` and `.zst` compress. It
         is whole or absent, as the others are.
     invert: whether the reads are written that hold no pattern.
@@ -58,7 +60,7 @@ def filter_reads(
         raise InputError("mates and mates_output go together; give both")
     panel = load_patterns(patterns)
     problem, report = ("edit", "loci") if edit else ("hamming", None)
-    query = Query(problem, panel, k, report=report)
+    query = Query(problem, panel, k, report=report, max_unknown=max_unknown)
     run = Run(device, threads, aligned=hits is not None)
     paths = (others, mates_output, hits)
     with opened_reads(reads, mates) as (first, second):
@@ -85,6 +87,7 @@ def demux(
     k: int | str,
     *,
     edit: bool = False,
+    max_unknown: int | None = None,
     within: int | None = None,
     margin: int = 1,
     trim: bool = False,
@@ -102,6 +105,7 @@ def demux(
     reads: a path of FASTA or FASTQ, compressed or not; `-` is standard input.
     barcodes: as the patterns of `hamming`; those of one name are one barcode.
     k: mismatches, or differences with edit=True.
+    max_unknown: as for `hamming`.
     within: how many letters at the beginning of a read may hold a barcode, and at its end a reverse
         complement; None for the whole read on both strands.
     margin: by how many differences the best site of every other barcode is farther; otherwise the
@@ -119,7 +123,7 @@ def demux(
     """
     if split is None and (trim or mates is not None):
         raise InputError("trim and mates are for the files of split; give a folder")
-    panel = Barcodes(load_patterns(barcodes), k, edit, margin, within)
+    panel = Barcodes(load_patterns(barcodes), k, edit, margin, within, max_unknown)
     run = Run(device, threads, aligned=False)
     with opened_reads(reads, mates) as (first, second):
         search = ReadSearch(panel.query, first, second, within, run)

@@ -170,6 +170,14 @@ def human():
         yield [*cells, rows, f"{row['mb_written']:,}"]
 
 
+def cpu_primers():
+    """Whole processes of `primer` on two threads, both strands of the background."""
+    yield ["target", "background", "k", "CPU, s", "memory, MB", "primers"]
+    for row in rows_of("cpu-primers"):
+        numbers = (str(row["k"]), figure(row["cpu"]), figure(row["mb"]), f"{row['primers']:,}")
+        yield [row["target"], row["background"], *numbers]
+
+
 def gpu_human():
     """Whole processes on a genome as large as a human one, on 16 cores and a GPU."""
     yield ["job", "search", "genome", "device", "seconds", "CPU, s", "million rows"]
@@ -268,6 +276,7 @@ TABLES = {
     "sizes": sizes,
     "human": human,
     "gpu-human": gpu_human,
+    "cpu-primers": cpu_primers,
     "gpu-kernels": gpu_kernels,
     "gpu-primers": gpu_primers,
     "published": published,

@@ -269,19 +269,20 @@ def edit_tsv(records, names, hits):
 def primers(target, background, k, background_strand="both", max_length=None, both_strands=False):
     """All primers (record, start, end, strand), by numbers, in the agreed order.
 
-    Strand `-` are those of the reverse complement of the target, on forward coordinates. Both
-    target and background are texts: their letters other than A, C, G and T match nothing.
+    Strand `-` are those of the reverse complement of the target, on forward coordinates. A primer
+    holds A, C, G and T alone; other letters of the background match nothing.
     """
     texts = ["", *(known(text) for _, text in background)]
     if background_strand == "both":
         texts += [reverse_complement(text) for text in texts]
     found = []
-    for record, (_, letters) in enumerate(target):
-        n = len(letters)
+    for record, (_, text) in enumerate(target):
+        n = len(text)
         for sign in "+-" if both_strands else "+":
-            read = known(letters) if sign == "+" else reverse_complement(known(letters))
+            read = known(text) if sign == "+" else reverse_complement(known(text))
             for r in range(n):
-                length = shortest_apart(read[r:][:max_length], texts, k)
+                letters, _, _ = read[r:].partition("N")
+                length = shortest_apart(letters[:max_length], texts, k)
                 if length is not None:
                     start = r if sign == "+" else n - r - length
                     found.append((record, start, start + length, sign))

@@ -2,81 +2,144 @@
 
 from itertools import combinations, product
 
+FARTHEST = 10_000  # letters by which an allele is moved to the left at the most
+
 
 def hits(record, letters, sites, samples, search, three_prime=True):
     """Rows (start, end, pattern, strand, alleles, distance, samples, distance of the reference).
 
     record: its name; sites: (POS, REF, [ALT, …], genotypes), sorted, genotypes being None or one a
     sample, such as 0|1, 1 or ./.; samples: names; search(letters, every): hits (start, end,
-    pattern, distance, strand) of a text, every: all ends, whatever the report; three_prime: whether
-    hits are anchored at their pattern's 3′ end.
+    pattern, distance, strand, letters of the PAM) of a text, every: all ends, whatever the report;
+    three_prime: whether hits are anchored at their pattern's 3′ end.
+
+    Rows that would say the same are one, with the alleles of each behind `|`.
     """
     reference = {}
-    for start, end, pattern, distance, strand in search(letters, True):
+    for start, end, pattern, distance, strand, beside in search(letters, True):
+        start, end = without_pam(start, end, strand, beside, three_prime)
         place = anchored(start, end, strand, three_prime), pattern, strand
         reference[place] = min(distance, reference.get(place, distance))
-    found, copies = set(), [*haplotypes(record, sites, samples)]
+    found, copies = {}, [*haplotypes(record, letters, sites, samples)]
     for _, alleles in copies:
         text, first, last, spans = made(letters, alleles)
-        for start, end, pattern, distance, strand in search(text, False):
+        for start, end, pattern, distance, strand, beside in search(text, False):
             inside = [
-                (allele, low)
+                allele
                 for allele, (low, high) in zip(alleles, spans, strict=True)
                 if start < high and low < end
             ]
             if not inside:
                 continue
-            under = first[start], last[end - 1]
-            low, high = under
-            if low == high:  # inside an insertion
-                low, high = (low - 1, high) if low else (0, 1)
-            known = reference.get((anchored(low, high, strand, three_prime), pattern, strand))
+            span = without_pam(start, end, strand, beside, three_prime)
+            _, (low, high) = lifted(first, last, *span)
+            there = anchored(low, high, strand, three_prime)
+            known = reference.get((there, pattern, strand))
             if known is not None and known <= distance:
                 continue
-            # An insertion may hold several hits.
-            at = start - inside[0][1], end - inside[0][1]
-            there = tuple(allele for allele, _ in inside)
-            found.add((low, high, pattern, strand, distance, known, at, there, under))
+            under, place = lifted(first, last, start, end)
+            says = (*place, pattern, strand, distance, text[start:end], beside)
+            found.setdefault(says, set()).add((tuple(inside), under, known))
     rows = []
-    for low, high, pattern, strand, distance, known, _, there, under in found:
-        who = {sample for sample, alleles in copies if carries(alleles, there, *under)}
+    for (low, high, pattern, strand, distance, _, _), ways in found.items():
+        who = {
+            sample
+            for inside, under, _ in ways
+            for sample, alleles in copies
+            if carries(alleles, inside, *under)
+        }
         carriers = ",".join(name for name in samples if name in who)
-        names = ",".join(allele[3] for allele in there)
-        rows.append((low, high, pattern, strand, names, distance, carriers, known))
+        names = "|".join(
+            ",".join(allele[3] for allele in inside)
+            for inside in sorted({inside for inside, *_ in ways}, key=fewest_first)
+        )
+        nearest = min((each for *_, each in ways if each is not None), default=None)
+        rows.append((low, high, pattern, strand, names, distance, carriers, nearest))
     return rows
 
 
-def carries(alleles, there, low, high):
+def fewest_first(alleles):
+    """What sorts ways to make one hit: those of few alleles first, then those of early lines."""
+    return len(alleles), sorted((line, name) for *_, name, line in alleles)
+
+
+def lifted(first, last, start, end):
+    """Where a part of a copy is in the reference, and that with a letter at least."""
+    low, high = first[start], last[end - 1]
+    if low == high:  # inside an insertion
+        return (low, high), (low - 1, high) if low else (0, 1)
+    return (low, high), (low, high)
+
+
+def without_pam(start, end, strand, beside, three_prime):
+    """Where the pattern of a hit is, whose PAM has so many letters."""
+    is_behind = (strand == "+") == three_prime
+    return (start, end - beside) if is_behind else (start + beside, end)
+
+
+def carries(alleles, inside, low, high):
     """Whether a copy with these alleles has some of them there, and no others."""
-    others = [each for each in alleles if each not in there and each[0] < high and each[1] > low]
-    return set(there) <= set(alleles) and not others
+    others = [each for each in alleles if each not in inside and each[0] < high and each[1] > low]
+    return set(inside) <= set(alleles) and not others
 
 
 def anchored(start, end, strand, three_prime):
     return end if (strand == "+") == three_prime else start
 
 
-def haplotypes(record, sites, samples):
+def haplotypes(record, letters, sites, samples):
     """Yield (sample, alleles) for all that copies of samples may be; alleles: (start, end, letters,
     name, line) in order, none of which overlap."""
+    lines = [
+        [None, *(trimmed(record, place, ref, alt, line) for alt in alts)]
+        for line, (place, ref, alts, _) in enumerate(sites)
+    ]
     for number, sample in enumerate(samples or [None]):
         for copy in range(3):
             choices = []
-            for line, (place, ref, alts, genotypes) in enumerate(sites):
+            for alleles, (*_, genotypes) in zip(lines, sites, strict=True):
                 if genotypes is None:
-                    may = range(len(alts) + 1) if copy == 0 else [0]
+                    may = range(len(alleles)) if copy == 0 else [0]
                 else:
                     may = alleles_of(genotypes[number], copy)
-                choices.append(
-                    [
-                        trimmed(record, place, ref, alts[each - 1], line) if each else None
-                        for each in may
-                    ]
-                )
+                choices.append([alleles[each] for each in may])
+            choices = joined(letters, lines, choices)
             for chosen in product(*map(optional, choices, others_of(choices))):
                 alleles = sorted(filter(None, chosen))
                 if not any(overlap(*pair) for pair in combinations(alleles, 2)):
                     yield sample, alleles
+
+
+def joined(letters, lines, choices):
+    """What a copy may have in each line, where what two lines have is the first one's."""
+    first = {}
+    for line in lines:
+        for allele in filter(None, line):
+            first.setdefault(leftmost(letters, allele), allele)
+    choices = [[allele and first[leftmost(letters, allele)] for allele in each] for each in choices]
+    for line, choice in enumerate(choices):
+        elsewhere = [allele for allele in choice if allele and allele[4] != line]
+        for allele in elsewhere:
+            host = choices[allele[4]]
+            if set(choice) == {allele} and None in host:
+                host.remove(None)  # it has the allele
+            host.append(allele)
+        choices[line] = [None if allele in elsewhere else allele for allele in choice]
+    return [list(dict.fromkeys(choice)) for choice in choices]
+
+
+def leftmost(letters, allele):
+    """The allele as far left as it goes: (start, end, letters)."""
+    start, end, alt, *_ = allele
+    for _ in range(FARTHEST):
+        if start == 0 or (alt and start < end):
+            break
+        before = letters[start - 1]
+        if before != (alt or letters[start:end])[-1]:
+            break
+        alt = (before + alt)[: len(alt)]
+        start, end = start - 1, end - 1
+    return start, end, alt
 
 
 def others_of(choices):

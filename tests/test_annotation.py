@@ -7,6 +7,7 @@ import naive_scores
 import numpy as np
 import pytest
 
+from kmatch.errors import InputError
 from kmatch.results.annotation import Annotation, Exons, Genes, GeneSets, Intervals
 from kmatch.results.batches import Batch, Origin
 from kmatch.sequences.annotation import Feature, read_features, tag
@@ -213,11 +214,26 @@ def test_genbank(tmp_path):
         '     gene            11..60\n                     /gene="A"\n'
         '     CDS             join(11..20,41..60)\n                     /gene="A"\n'
         '     tRNA            71..80\n                     /locus_tag="L2"\n'
-        "ORIGIN\n        1 acgtacgtac\n//\n"
+        f"ORIGIN\n        1 {'a' * 100}\n//\n"
     )
     found = read(tmp_path / "a.gb", text)
     assert found.genes == [Feature("X.1", 10, 60, "A"), Feature("X.1", 70, 80, "L2")]
     assert [each[1:3] for each in found.exons] == [(10, 20), (40, 60), (70, 80)]
+
+
+def test_damaged_genbank(tmp_path):
+    """Features need no sequence; what is no GenBank any more is an error that names the file."""
+    text = (
+        "LOCUS       X                100 bp    DNA     linear   BCT 01-JAN-2026\n"
+        "ACCESSION   .\nVERSION     .\nFEATURES             Location/Qualifiers\n"
+        '     gene            11..60\n                     /gene="A"\n'
+        "CONTIG      join(U00096.3:1..100)\n//\n"
+    )
+    assert read(tmp_path / "a.gb", text).genes == [Feature("X", 10, 60, "A")]
+    fewer = "ORIGIN\n        1 acgt\n//\n"
+    for damaged in (text[:-4], text.replace("CONTIG", "//"), text.replace("//\n", fewer)):
+        with pytest.raises(InputError, match=r"a\.gb: (damaged or cut genbank|the genbank .* cut)"):
+            read(tmp_path / "a.gb", damaged)
 
 
 def test_the_span_of_parts(tmp_path):

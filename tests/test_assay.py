@@ -12,12 +12,13 @@ from Bio.SeqUtils.MeltingTemp import DNA_TMM1, Tm_NN
 from support.commands import fasta, here, random_letters
 
 import kmatch
+from kmatch.apps import assay as assay_search
 from kmatch.apps.assay import Grid
 from kmatch.apps.duplexes import Comparer
 from kmatch.engine.types import Columns, Texts
 from kmatch.errors import InputError
-from kmatch.results.assays import Assays
-from kmatch.results.batches import SEEN, AssayBatch, HitBatch
+from kmatch.results.assays import VERDICTS, Assays
+from kmatch.results.batches import NO, SEEN, UNKNOWN, YES, AssayBatch, HitBatch
 from kmatch.results.melting import (
     SALTS,
     Salts,
@@ -211,6 +212,158 @@ def test_slots_of_a_grid():
     assert grid.slots(sites).tolist() == [0, 1, 3, 4, 5, 6, 11]
 
 
+INSIDE = "TGCATGCATTGGACCATTGC"
+AROUND = (random_letters(90, 11), random_letters(90, 12))
+
+
+def verdicts(text, given=OLIGOS, k=1, **how):
+    """(amplifies, reason) of an assay in a record."""
+    genome = kmatch.Genome.from_records([("r", text)])
+    how = {"product": (40, 120), "device": "cpu"} | how
+    found = kmatch.assay({"a": given}, genome, k, **how)
+    return found.amplifies[0], found.reason[0]
+
+
+def masked(text, start, end):
+    return text[:start] + "N" * (end - start) + text[end:]
+
+
+def test_unknown_letters_hide_oligos():
+    """
+    |=======>--TGCATGCATTGGACCATTGC--(=======)--ACCA--<=======|
+    0      15                        35      50       54      69
+    NNNNN                                                          forward
+                                     NNNNN            NNNNN        reverse,probe
+    """
+    left, right = AROUND
+    whole = amplicon(INSIDE)
+    assert verdicts(left + whole + right) == ("yes", "")
+    assert verdicts(left + masked(whole, 0, 5) + right) == ("unknown", "forward")
+    text = masked(masked(whole, 35, 40), 54, 59)
+    assert verdicts(left + text + right) == ("unknown", "reverse,probe")
+    assert verdicts(naive.reverse_complement(left + text + right)) == ("unknown", "reverse,probe")
+    # What an unknown letter may be decides: R is no C, which the oligo has there.
+    for letter, expected in (("Y", "unknown"), ("R", "no")):
+        text = whole[:4] + letter + whole[5:]
+        assert whole[1] == "C" and whole[4] == "T"
+        assert verdicts(left + text + right, k=0)[0] == expected
+    # Letters that match would not be enough, or stand elsewhere.
+    assert verdicts(left + whole[:15] + "N" * 10 + right) == ("no", "reverse,probe")
+
+
+def test_the_end_of_a_record_hides_half_of_an_oligo():
+    """
+    r                                |=======>--…--<====
+    the end                                             ^ 8 of 15 letters are there, or 7
+    """
+    left, _ = AROUND
+    whole = amplicon(INSIDE)
+    for shown, expected in ((15, "yes"), (8, "unknown"), (7, "no")):
+        text = left + whole[: len(whole) - 15 + shown]
+        reason = {"yes": "", "no": "reverse", "unknown": "reverse"}[expected]
+        assert verdicts(text, k=0) == (expected, reason)
+        assert verdicts(naive.reverse_complement(text), k=0) == (expected, reason)
+    # A circle has no end.
+    text = left + whole[: len(whole) - 7]
+    assert verdicts(text, k=0, circular=True)[0] == "no"
+    assert verdicts(text, OLIGOS, k=2, edit=True)[0] == "unknown"
+
+
+def test_an_amplicon_of_unknown_letters_in_small_and_large_genomes(monkeypatch):
+    """With one oligo on known letters it is unknown in either, with none in small ones alone."""
+    left, right = AROUND
+    whole = amplicon(INSIDE)
+    everything = left + "N" * 69 + right
+    with pytest.warns(kmatch.errors.KmatchWarning, match="nothing but masked letters .* 1 row"):
+        assert verdicts(everything) == ("unknown", "forward,reverse,probe")
+    monkeypatch.setattr(assay_search, "LARGE", 100)
+    assert verdicts(everything)[0] == "no"
+    assert verdicts(left + whole[:15] + "N" * 54 + right) == ("unknown", "reverse,probe")
+    assert verdicts(left + "N" * 69 + right, product=(70, 120))[0] == "no"
+
+
+def test_why_an_assay_does_not_amplify():
+    left, right = AROUND
+    whole = left + amplicon(INSIDE) + right
+    other = random_letters(300, 99)
+    forward, reverse, probe = OLIGOS
+    assert verdicts(other) == ("no", "forward,reverse,probe")
+    assert verdicts(whole, (forward, other[:15], probe)) == ("no", "reverse")
+    assert verdicts(whole, (forward, reverse, other[:15])) == ("no", "probe")
+    assert verdicts(whole + probe, (forward, reverse, probe), product=(10, 30)) == ("no", "length")
+    assert verdicts(whole, OLIGOS[:2], product=(80, 120)) == ("no", "length")
+    written = (forward, naive.reverse_complement(reverse))  # as the template reads
+    assert verdicts(whole, written) == ("no", "facing")
+    away = naive.reverse_complement(reverse) + other[:50] + forward
+    assert verdicts(away, OLIGOS[:2]) == ("no", "facing")
+    assert verdicts(away + other, OLIGOS[:2], circular=True) == ("no", "length")
+    # The probe is elsewhere, and the product does not hold it.
+    emptied = left + forward + INSIDE + "A" * 20 + naive.reverse_complement(reverse) + right + probe
+    assert verdicts(emptied) == ("no", "probe")
+
+
+def test_the_last_letters_of_primers_have_to_match():
+    """
+    ACGTTGCAGTCCATT
+    ||||||||||||||x     the last letter of the forward primer
+    """
+    left, right = AROUND
+    text = left + amplicon(INSIDE, [14]) + right
+    assert verdicts(text, exact_3p=0) == ("yes", "")
+    assert verdicts(text, exact_3p=1) == ("no", "forward")
+    assert verdicts(masked(text, len(left) + 14, len(left) + 15), exact_3p=1)[0] == "unknown"
+
+
+def test_positions_count_every_genome():
+    """Of two alternates one is in the product; of a genome without a product the closest sites."""
+    left, right = AROUND
+    forward, reverse, _ = OLIGOS
+    other = "C" + forward[1:]
+    texts = [amplicon(INSIDE), "T" + amplicon(INSIDE)[1:], forward[:7] + "NNTT" + forward[7:]]
+    records = [(f"g{number}", left + text + right) for number, text in enumerate(texts)]
+    records.append(("empty", ""))
+    genome = kmatch.Genome.from_records(records)
+    given = {"a": ([forward, other], reverse)}
+    found = kmatch.assay(given, genome, 1, each="record", product=(40, 120), device="cpu")
+    found.to_positions(handle := io.BytesIO())
+    header, *lines = [line.split("\t") for line in handle.getvalue().decode().splitlines()]
+    assert header[3:] == [*("match", "differ"), *"ACGT", *("unknown", "-", "+", "absent")]
+    for line in lines:
+        match, differ, a, c, g, t, unknown, skipped, added, absent = map(int, line[3:])
+        assert match + differ + unknown + absent == 4
+        assert a + c + g + t + skipped == match + differ and added <= 4
+        assert absent >= 1
+    first = [line[3:] for line in lines if line[1] == "1"]
+    assert first[0][:2] == ["2", "1"] and int(first[1][1]) >= 2
+    # Four letters behind the seventh are one genome.
+    assert lines[6][11] == "1"
+
+
+def test_temperatures_that_are_none():
+    """The entropies of all these mismatches add up to nearly zero.
+
+    GGCCACGCCGA
+    |x|x|x|x|x|      and no temperature, of the sum −3652.6 °C
+    GTCGATGACTA
+    """
+    oligo, site = "GGCCACGCCGA", "GTCGATGACTA"
+    assert duplex_temperature(oligo, site) < -3000
+    oligos = load_pairs({"pair": (oligo, OLIGOS[0])}).primers
+    genomes = kmatch.genome.as_genomes(kmatch.Genome.from_records([("r", site + OLIGOS[0])]))
+    sites = HitBatch(
+        record=np.zeros(2, np.int64),
+        start=np.array([0, 11]),
+        end=np.array([11, 26]),
+        names={0: "r"},
+        pattern=np.array([0, 1], np.int32),
+        distance=np.array([5, 0], np.int32),
+        minus=np.zeros(2, np.uint8),
+    )
+    comparer = Comparer(oligos, SALTS)
+    compared = comparer.compare(sites, Query("hamming", oligos, 8), genomes, 1)
+    assert np.isnan(comparer.duplexes(compared).tm).tolist() == [True, False]
+
+
 def aligned_site(ops, text, oligo=0):
     """A site of an oligo with its alignment."""
     one = np.zeros(1, np.int64)
@@ -261,7 +414,9 @@ def test_sites_are_compared_with_their_oligos():
     assert duplexes.distance.tolist() == [0, 1, 0] and duplexes.distance_3p.tolist() == [0, 1, 0]
     pairs = (("ACGTTGCA", "ACGTTGCA"), ("ACGTTGCA", "ACGATGCA"), ("GGATACCA", "GGATACCA"))
     assert duplexes.tm.tolist() == [duplex_temperature(*pair) for pair in pairs]
-    counts = comparer.letter_counts(compared)
+    counts = comparer.letter_counts(compared, np.array([True, False, True]))
+    assert counts.sum(axis=1).tolist() == [1] * 16
+    counts = comparer.letter_counts(compared, np.ones(3, bool))
     assert counts.sum(axis=1).tolist() == [2] * 8 + [1] * 8
     assert counts[3].tolist() == [1, 0, 0, 1, 0, 0, 0]  # A and T
     assert counts[12].tolist() == [1, 0, 0, 0, 0, 0, 0]
@@ -291,18 +446,20 @@ def test_the_closest_of_alternates_counts_where_nothing_amplifies():
 
 
 def assay_batch(rows):
-    """An AssayBatch of rows (genome, assay, amplifies, differences of each oligo)."""
-    genome, assay, amplifies, distance = zip(*rows, strict=True)
+    """An AssayBatch of rows (genome, assay, answer, differences of each oligo)."""
+    genome, assay, answer, distance = zip(*rows, strict=True)
     count = len(rows)
+    is_product = np.array(answer) == YES
     return AssayBatch(
-        record=np.where(amplifies, 0, -1),
-        start=np.where(amplifies, 5, -1),
-        end=np.where(amplifies, 65, -1),
+        record=np.where(is_product, 0, -1),
+        start=np.where(is_product, 5, -1),
+        end=np.where(is_product, 65, -1),
         names={0: "r", -1: ""},
-        units=["g0", "g1"],
+        units=["g0", "g1", "g2"],
         genome=np.array(genome),
         assay=np.array(assay),
-        amplifies=np.array(amplifies),
+        answer=np.array(answer),
+        reason=np.zeros(count, np.int64),
         distance=np.array(distance),
         distance_3p=np.array(distance),
         tm=np.full((count, 3), np.nan),
@@ -314,19 +471,21 @@ def test_facts_and_matrix():
     """
              two     three
     g0       1       4           g0 is a target
-    g1       -       0
+    g1       no      0
+    g2       ?       no
     """
     pairs = load_pairs({"two": OLIGOS[:2], "three": OLIGOS})
-    rows = [(0, 0, True, (0, 1, -1)), (0, 1, True, (0, 1, 3)),
-            (1, 0, False, (2, 9, -1)), (1, 1, True, (0, 0, 0))]  # fmt: skip
-    table = Assays([assay_batch(rows)], pairs, ["g0"])
+    rows = [(0, 0, YES, (0, 1, -1)), (0, 1, YES, (0, 1, 3)),
+            (1, 0, NO, (2, 9, -1)), (1, 1, YES, (0, 0, 0)),
+            (2, 0, UNKNOWN, (1, 1, -1)), (2, 1, NO, (1, 1, 1))]  # fmt: skip
+    table = Assays([assay_batch(rows)], pairs, ["g0", "g2"])
     assert table.length.tolist()[:2] == [60, 60] and np.isnan(table.length[2])
     table.to_matrix(handle := io.BytesIO())
-    assert handle.getvalue() == b"assay\tg0\tg1\ntwo\t1\t\nthree\t4\t0\n"
-    answers = ("amplified", "true_positive", "false_negative", "false_positive", "true_negative")
-    assert [[fact[answer] for answer in answers] for fact in table.facts] == [
-        [1, 1, 0, 0, 1],
-        [2, 1, 0, 1, 0],
+    assert handle.getvalue() == b"assay\tg0\tg1\tg2\ntwo\t1\tno\tunknown\nthree\t4\t0\tno\n"
+    np.testing.assert_array_equal(table.matrix, [[1, np.nan, np.nan], [4, 0, np.nan]])
+    assert [[fact[answer] for answer in ("amplified", *VERDICTS)] for fact in table.facts] == [
+        [1, 1, 0, 0, 1, 1],
+        [2, 1, 1, 1, 0, 0],
     ]
 
 
@@ -377,14 +536,14 @@ def test_pictures(folder, tmp_path):
         values = axes.images[0].get_array().filled(np.nan)
         np.testing.assert_array_equal(values, expected)
     values = read_table(positions).draw().axes[0].images[0].get_array()
-    assert values[0, 2] == 25 and not values.mask.any()
+    assert values[0, 2] == 20 and not values.mask.any()
     for path in (table, positions):
         picture = tmp_path / "a.svg"
         assert here("plot", path, "-o", picture).status == 0
         assert b"two" in picture.read_bytes()
     part = found[found.assay == "two"][1:4]
     part.to_matrix(handle := io.BytesIO())
-    assert handle.getvalue() == b"assay\tg1\tg2\tg3\ntwo\t2\t1\t0\nthree\t\t\t\n"
+    assert handle.getvalue() == b"assay\tg1\tg2\tg3\ntwo\t2\t1\t0\nthree\tno\tno\tno\n"
     assert [row["amplified"] for row in part.facts] == [3, 0]
     with pytest.raises(kmatch.OutputError, match="all rows together"):
         part.to_positions(handle)
@@ -405,5 +564,5 @@ def test_over_the_origin_and_with_a_letter_more():
     handle = io.BytesIO()
     found.to_positions(handle)
     lines = [line.split("\t") for line in handle.getvalue().decode().splitlines()[1:16]]
-    assert [line[-1] for line in lines] == ["0"] * 6 + ["1"] + ["0"] * 8
+    assert [line[-2] for line in lines] == ["0"] * 6 + ["1"] + ["0"] * 8
     assert all(line[3:5] == ["1", "0"] for line in lines)

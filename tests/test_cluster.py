@@ -11,6 +11,9 @@ from functools import partial
 from random import Random
 
 import pytest
+from Bio import SeqIO
+from Bio.Seq import Seq
+from Bio.SeqRecord import SeqRecord
 from support.commands import failed, fasta, here, random_letters
 
 import kmatch
@@ -119,6 +122,7 @@ SEARCHES = {
     "edit": partial(kmatch.edit, patterns=PATTERNS, k=3, max_deletions=1),
     "loci": partial(kmatch.edit, patterns=PATTERNS, k="15%", report="loci", strand="+"),
     "pam": partial(kmatch.edit, patterns=PATTERNS, k=2, pam="NG,N", pam_side="5p"),
+    "sites": partial(kmatch.edit, patterns=PATTERNS, k=3, pam="NG", report="sites"),
     "best": partial(kmatch.best, patterns=PATTERNS),
     "best each": partial(kmatch.best, patterns=PATTERNS, each="record"),
     "pcr": partial(kmatch.pcr, primers=PAIRS, k=3, pairs="any", sequence=True, product=(30, 9000)),
@@ -130,7 +134,10 @@ SEARCHES = {
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_cluster_writes_what_one_machine_does(name, kind, client, data, tmp_path):
     search, genome = SEARCHES[name], genomes(data)[kind]
-    for options in ({}, {"circular": ["r3", "r5", "r1"]}, {"regions": str(data / "in.bed")}):
+    some = {"records": "r[0-35],t3,t4", "skip_records": "r0"}
+    if kind != "list":
+        some["records"] = "r[0-35]"
+    for options in ({}, {"circular": ["r3", "r5", "r1"]}, {"regions": str(data / "in.bed")}, some):
         assert check(partial(search, genome, **options), client, tmp_path / "hits.tsv")
 
 
@@ -198,6 +205,36 @@ def test_names_that_change_are_told(client, tmp_path):
     expected = here(*words)
     assert here(*words, "--scheduler", client.scheduler.address) == expected
     assert expected.err.count(b"the name of record 2 holds control characters") == 1
+
+
+def test_gaps_and_circles_of_files(client, tmp_path):
+    """Workers read the files of a list themselves."""
+    (tmp_path / "gapped.fa").write_text(">a\nACGT--ACGT\n")
+    record = SeqRecord(Seq("ACGTACGTTT"), id="b")
+    record.annotations = {"molecule_type": "DNA", "topology": "circular"}
+    SeqIO.write([record], tmp_path / "circle.gb", "genbank")
+    (tmp_path / "list").write_text(f"{tmp_path / 'gapped.fa'}\n{tmp_path / 'circle.gb'}\n")
+    words = ("hamming", f"@{tmp_path / 'list'}", "-p", "ACGTAC", "-k", 0)
+    for gaps in ((), ("--gaps", "drop"), ("--gaps", "unknown")):
+        expected = here(*words, *gaps)
+        assert here(*words, *gaps, "--scheduler", client.scheduler.address) == expected
+        assert (b"has '-' at position 5" in expected.err) == (not gaps)
+        assert (b"searched as linear: 'b'; " in expected.err) == bool(gaps)
+        assert (b"a\t0\t6\t" in expected.out) == ("drop" in gaps)
+
+
+@pytest.mark.parametrize("problem", ["hamming", "edit"])
+def test_unknown_letters(problem, client, data, tmp_path, monkeypatch):
+    """Which workers see in files, packed or not, and in what is sent to them."""
+    shared = cluster.shared_file
+    for sees in (True, False):
+        if not sees:
+            monkeypatch.setattr(
+                cluster, "shared_file", lambda g: (f := shared(g)) and ("x", *f[1:])
+            )
+        for genome in genomes(data).values():
+            search = partial(getattr(kmatch, problem), genome, PATTERNS, 1, max_unknown=2)
+            assert check(search, client, tmp_path / "hits.tsv")
 
 
 def test_workers_that_do_not_see_files(client, data, tmp_path, monkeypatch):

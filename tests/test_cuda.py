@@ -1,6 +1,7 @@
 """Searches of every problem on a GPU; in the simulator, which is slow, a few tiny ones of them."""
 
 import io
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -25,7 +26,7 @@ from kmatch.packed.writer import write_packed
 LENGTH = 5_000_000
 FEW = {  # for the simulator
     "hamming": (
-        *("at 0", "m = 1", "runs of N", "gaps and other letters", "empty records", "IUPAC"),
+        *("at 0", "m = 1", "runs of N", "other letters", "empty records", "IUPAC"),
         *("mixed lengths", "exact both, over all letters", "every counter width", "long pattern"),
     ),
     "multi": ("several PAMs",),
@@ -116,6 +117,16 @@ def test_a_packed_genome(problem, name):
     found = rows(find(genome, patterns, k, device="cuda", **options))
     expected = PROBLEMS[problem].expect(records, patterns, k, **options)
     assert found == [row[:6] for row in expected]
+
+
+@pytest.mark.parametrize("problem", ["hamming", "edit"])
+def test_unknown_letters(problem):
+    """Planes in which they have several bits are packed on the CPU for every device."""
+    records = [("a", "TTACGTNGCATTAGNNNNNNNACGRTGCATT"), ("b", "AGACGTTGNNTTAG")]
+    for genome in (kmatch.Genome.from_records(records), packed(records, length=64, halo=64)):
+        search = partial(getattr(kmatch, problem), genome, ["ACGTTGCATTAG"], 1, max_unknown=2)
+        found = rows(search(device="cuda"))
+        assert found == rows(search(device="cpu")) and len(found) == 2
 
 
 def test_no_device_memory_is_an_error_that_says_what_to_do(gpu, monkeypatch):

@@ -172,6 +172,7 @@ def check(text, asserted):
 def test_mismatches_beside_a_pam_are_those_of_multi():
     """`hamming` has no PAM."""
     given = {"genome": "g", "patterns": "p", "strand": "both", "form": "bed", "hits": "h"}
+    given |= {"records": "", "skip_records": ""}
     for pam, command in (("", "hamming"), ("--pam NGG", "multi")):
         search = {"kind": "hamming", "differences": "3", "pam": pam}
         line = command_line(TOOLS["kmatch"], given | {"search": search}).split()

@@ -2,17 +2,19 @@
 
 import random
 from collections import Counter
+from pathlib import Path
 from types import SimpleNamespace
 
 import naive
 import naive_scores
 import numpy as np
 import pytest
-from support.commands import fasta, random_letters
+from support.commands import fasta, here, random_letters
 
 import kmatch
 from kmatch.apps.guides import GuideOptions, best_first, distinct_guides, find_guides
 from kmatch.errors import InputError
+from kmatch.nucleases import NUCLEASES
 
 pytestmark = pytest.mark.filterwarnings("ignore:pattern")
 
@@ -65,7 +67,7 @@ def test_specificity_is_that_of_all_sites(files, bulges):
     target, genome = files / "target.fa", files / "genome.fa"
     how = dict(zip(("max_insertions", "max_deletions"), bulges, strict=True))
     found = kmatch.guides(target, genome, 3, device="cpu", **how)
-    search, how = (kmatch.edit, how) if any(bulges) else (kmatch.multi, {})
+    search, how = (kmatch.edit, how | {"report": "sites"}) if any(bulges) else (kmatch.multi, {})
     guides = list(dict.fromkeys(found.guide.tolist()))
     hits = search(genome, guides, 3, pam="NGG", score="cfd", device="cpu", **how)
     for guide, specificity, exact in zip(found.guide, found.specificity, found.d0, strict=True):
@@ -77,32 +79,49 @@ def test_specificity_is_that_of_all_sites(files, bulges):
 
 
 def drawn_guides(table):
-    """Guides as best_first sees them: rows of specificity and counts, `-` where it is undefined."""
+    """Guides of 20 letters as best_first sees them: rows of specificity, `-` where it is undefined,
+    of how many letters are G or C, and of counts."""
     rows = [line.split() for line in table.strip().splitlines()]
     specificity = [float("nan") if row[0] == "-" else float(row[0]) for row in rows]
-    counts = [[int(cell) for cell in row[1:]] for row in rows]
-    return SimpleNamespace(specificity=np.array(specificity), counts=np.array(counts))
+    counts = [[int(cell) for cell in row[2:]] for row in rows]
+    strong = np.array([int(row[1]) for row in rows])
+    return SimpleNamespace(
+        specificity=np.array(specificity),
+        counts=np.array(counts),
+        strong=strong,
+        length=np.full(len(rows), 20),
+    )
 
 
 def test_the_best_guide_is_the_first():
-    """By specificity, and then by the sites without differences, with one, and so on."""
+    """By specificity, then by the sites without differences, with one, and so on, and then by the
+    share of G and C: 9 and 11 of 20 letters are as near to a half."""
     guides = drawn_guides("""
-        0.5   2  0  0
-        -     1  0  0
-        0.5   1  3  0
-        0.5   1  2  9
-        0.9   7  7  7
-        0.5   1  2  9
-        0.5   1  2  8
-        -     1  0  1
-        0.0   1  0  0
+        0.5   10  2  0  0
+        -     10  1  0  0
+        0.5   10  1  3  0
+        0.5    8  1  2  9
+        0.9    1  7  7  7
+        0.5   11  1  2  9
+        0.5   10  1  2  8
+        -     10  1  0  1
+        0.0   10  1  0  0
+        0.5    9  1  2  9
+        0.5   11  1  2  9
     """)
-    assert best_first(guides).tolist() == [4, 6, 3, 5, 2, 0, 8, 1, 7]
+    assert best_first(guides).tolist() == [4, 6, 5, 9, 10, 3, 2, 0, 8, 1, 7]
+
+
+def test_specificities_that_differ_by_the_order_of_a_sum_are_equal():
+    """Which differ in the last digit, as 0.1 + 0.2 + 0.3 and 0.3 + 0.2 + 0.1 do."""
+    for pair in (("0.5", "0.5000000000000001"), ("0.5000000000000001", "0.5")):
+        guides = drawn_guides(f"{pair[0]} 5 1 0\n{pair[1]} 10 1 0")
+        assert best_first(guides).tolist() == [1, 0]
 
 
 def test_the_best_of_guides_without_a_specificity():
-    """The guides of another nuclease go by their sites, and as in the target where these are as
-    many."""
+    """The guides of another nuclease go by their sites, and as in the target where these, and G and
+    C, are as many."""
     parts = ["TTAGACGTCATG", "TTAGCCATTGAC", "TTAGAGTTCCAA", "TTAGTCGGATCA", "TTAGCGGTACTT"]
     target = "CC".join(parts)
     near = ["TTAGACGTCATC", "TTAGACGTCATC", "TTAGCCATTGAG"]  # the last letter differs
@@ -163,3 +182,118 @@ def test_cas9_cuts_a_circle_behind_one_of_its_positions():
             before = [(n - letters) % n for letters in before]
         assert hits.cut.tolist() == [letters or n for letters in before]
         assert n in hits.cut.tolist() and 1 in hits.cut.tolist()
+
+
+MITO = Path(__file__).parents[1] / "examples/data/human_mito_rcrs.fa.gz"
+TARGET = "CTAACAGTTGCTTTTATCAC"
+
+
+@pytest.mark.parametrize(("report", "d1"), [("sites", 0), ("ends", 1)])
+def test_a_target_is_one_site_of_its_guide(report, d1):
+    """With AGGG behind a guide it has a second end in the same place. The specificity is that of
+    sites, whatever is reported."""
+    genome = kmatch.Genome.from_records([("c", "T" * 12 + TARGET + "AGGGTTTT")])
+    how = {"max_deletions": 1, "report": report, "device": "cpu"}
+    found = kmatch.guides(genome, genome, 3, **how)
+    row = found.guide.tolist().index(TARGET)
+    assert (found.d0[row], found.d1[row], found.specificity[row]) == (1, d1, 1)
+
+
+def test_targets_in_the_mitochondrion_count_once():
+    """695 of its guides reach their target from two PAMs, where a letter may be deleted."""
+    genome = kmatch.Genome(MITO)
+    ends, sites = (
+        kmatch.guides(genome, genome, 1, max_deletions=1, report=report, device="cpu")
+        for report in ("ends", "sites")
+    )
+    assert (ends.d1 > 0).sum() == 695
+    assert (len(sites), (sites.d0 == 1).sum(), sites.d1.sum()) == (2193, 2193, 0)
+    assert (sites.specificity == 1).all() and (ends.specificity == 1).all()
+
+
+def test_specificities_of_edit_are_of_sites(tmp_path):
+    (tmp_path / "g.fa").write_bytes(fasta([("c", "T" * 12 + TARGET + "AGGGTTTT")]))
+    for report, total in (("sites", 1), ("ends", 2), ("minima", 1)):
+        command = ("edit", tmp_path / "g.fa", "-p", TARGET, "-k", 1, "--pam", "NGG")
+        outputs = ("--summary", tmp_path / "sum.tsv", "-o", tmp_path / "hits.tsv")
+        assert here(*command, "--score", "cfd", "--report", report, *outputs).status == 0
+        row = (tmp_path / "sum.tsv").read_text().splitlines()[-1].split("\t")
+        assert row[-2:] == [str(total), "1"]
+
+
+def test_names_count_the_guides_of_a_gene_or_record(files):
+    """In the order of the target, before the best are chosen."""
+    target = files / "target.fa"
+    how = {"annotate": files / "genes.bed", "device": "cpu"}
+    found = kmatch.guides(target, files / "genome.fa", 2, **how)
+    seen = Counter()
+    expected = []
+    for gene in found.gene:
+        label = gene.split(",")[0]
+        seen[label] += 1
+        expected.append(f"{label}_{seen[label]}")
+    assert found.name.tolist() == expected and len(seen) == 2
+    names = dict(zip(zip(found.start, found.strand, strict=True), expected, strict=True))
+    best = kmatch.guides(target, files / "genome.fa", 2, best=5, **how)
+    assert best.name.tolist() == [names[row] for row in zip(best.start, best.strand, strict=True)]
+    plain = kmatch.guides(target, files / "genome.fa", 2, device="cpu")
+    assert plain.name.tolist() == [f"gene_{number}" for number in range(1, len(plain) + 1)]
+
+
+def test_four_t_end_transcription():
+    guides = ["ACTTTTGA", "TTTTACGA", "ACGATTTT", "TTTACGTT", "ACGTACGA"]
+    target = kmatch.Genome.from_records([("r", "C".join(f"{guide}AGG" for guide in guides))])
+    found = kmatch.guides(target, target, 0, length=8, device="cpu")
+    flags = dict(zip(found.guide.tolist(), found.tttt.tolist(), strict=True))
+    assert [flags[guide] for guide in guides] == [1, 1, 1, 0, 0]
+    assert found.tttt.tolist() == [int("TTTT" in guide) for guide in found.guide]
+
+
+def test_sites_of_the_best_guides(files, tmp_path):
+    """The genome is searched again for these, with the columns of annotation too."""
+    command = ("guides", files / "target.fa", files / "genome.fa", "-k", 3)
+    annotate = ("--annotate", files / "genes.bed")
+    every_output = ("--hits", tmp_path / "all.tsv", "-o", tmp_path / "all_guides.tsv")
+    assert here(*command, *annotate, *every_output).status == 0
+    best_output = ("--hits", tmp_path / "best.tsv", "-o", tmp_path / "guides.tsv")
+    assert here(*command, *annotate, "--best", 4, *best_output).status == 0
+    guides = {line.split("\t")[3] for line in (tmp_path / "guides.tsv").read_text().splitlines()}
+    header, *every = (tmp_path / "all.tsv").read_text().splitlines()
+    assert header.split("\t")[-3:] == ["cfd", "gene", "region"]
+    wanted = [line for line in every if line.split("\t")[3] in guides]
+    assert (tmp_path / "best.tsv").read_text().splitlines() == [header, *wanted]
+    assert 4 <= len(wanted) < len(every)
+
+
+@pytest.mark.parametrize("name", NUCLEASES)
+def test_a_nuclease_sets_pam_side_and_length(name, files):
+    nuclease = NUCLEASES[name]
+    paths = files / "target.fa", files / "genome.fa"
+    found = kmatch.guides(*paths, 2, nuclease=name, device="cpu")
+    how = {"pam": nuclease.pam, "pam_side": nuclease.side, "device": "cpu"}
+    same = kmatch.guides(*paths, 2, length=nuclease.length, **how)
+    assert rows(found) == rows(same) and found.d2.tolist() == same.d2.tolist()
+    assert np.isnan(found.specificity).all() == (name != "cas9")
+    guide = found.guide[0]
+    hits = kmatch.multi(paths[1], guide, 2, nuclease=name, device="cpu")
+    assert hits.match.tolist() == kmatch.multi(paths[1], guide, 2, **how).match.tolist()
+
+
+def test_nucleases_that_cannot_be():
+    genome = kmatch.Genome.from_records([("c", "T" * 12 + TARGET + "AGGGTTTT")])
+    with pytest.raises(InputError, match=r"unknown nuclease 'cas13'; use cas9, .* or casx"):
+        kmatch.guides(genome, genome, 1, nuclease="cas13")
+    for given in ({"pam": "NGG"}, {"pam_side": "3p"}, {"length": 20}):
+        with pytest.raises(InputError, match="leave one of them out"):
+            kmatch.guides(genome, genome, 1, nuclease="cas9", **given)
+    with pytest.raises(InputError, match="the score mit is for sites of SpCas9"):
+        kmatch.guides(genome, genome, 1, nuclease="cas12a", score="mit")
+    with pytest.raises(InputError, match="the score cfd is for sites of SpCas9"):
+        kmatch.edit(genome, TARGET, 1, nuclease="cas9-vqr", score="cfd")
+
+
+def test_pams_that_cas9_does_not_know_have_no_specificity(files):
+    for pam, is_known in (("NGG", True), ("NGA", True), ("NGN", False), ("NAA", False)):
+        found = kmatch.guides(files / "target.fa", files / "genome.fa", 2, pam=pam, device="cpu")
+        assert np.isfinite(found.specificity).all() == is_known
+        assert np.isnan(found.specificity).all() != is_known

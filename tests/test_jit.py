@@ -17,7 +17,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from support.commands import process, unprivileged
+from support.commands import here, process, unprivileged
 from support.package_copy import copy_package, end, run, start
 from test_imports import imports
 
@@ -67,7 +67,8 @@ def test_no_kernel_is_older_than_its_sources(site):
     first, second = run(site), run(site)
     assert (first.result, first.compiled, first.warnings) == (21, COMPILED, "")
     assert (second.result, second.compiled, second.warnings) == (21, "[]", "")
-    assert Path(first.folder).parent == site / "kmatch" / "__pycache__"
+    assert Path(first.folder).parent == site / "caches" / "kmatch"
+    assert not list(site.glob("kmatch/**/*.kernel"))
     copy_package(site, factor=3)
     after = run(site)
     assert (after.result, after.compiled) == (31, COMPILED) and after.folder != first.folder
@@ -89,9 +90,11 @@ def test_an_upgrade_while_a_process_runs_is_seen(site):
 
 
 def test_a_read_only_installation_serves_until_it_is_upgraded(site, tmp_path):
+    """Whose installer has compiled kernels beside the package."""
     home = {"HOME": str(tmp_path / "home"), "XDG_CACHE_HOME": str(tmp_path / "home")}
     (tmp_path / "home").mkdir()
-    assert run(site).compiled == COMPILED
+    beside = str(site / "kmatch" / "__pycache__")
+    assert run(site, NUMBA_CACHE_DIR=beside).compiled == COMPILED
     with read_only(site):
         found = run(site, unprivileged=True, **home)
     assert found[:2] == (21, "[]") and found.folder.startswith(home["HOME"])
@@ -122,9 +125,68 @@ def test_where_nothing_can_be_written_searches_go_on(site, tmp_path):
 def test_a_user_needs_no_home(monkeypatch):
     for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(folders.os, "access", lambda folder, mode: False)
     monkeypatch.setattr(Path, "home", mock.Mock(side_effect=RuntimeError("no home")))
     assert folders.kernel_folders.__wrapped__() == [folders.BESIDE / folders.folder_name()]
+
+
+@pytest.mark.parametrize(
+    ("system", "variables", "caches"),
+    [
+        ("linux", {}, "/home/me/.cache/kmatch"),
+        ("linux", {"XDG_CACHE_HOME": "/scratch/me"}, "/scratch/me/kmatch"),
+        ("linux", {"XDG_CACHE_HOME": "relative"}, "/home/me/.cache/kmatch"),
+        ("darwin", {"XDG_CACHE_HOME": "/scratch/me"}, "/home/me/Library/Caches/kmatch"),
+        ("win32", {"LOCALAPPDATA": "/local"}, "/local/kmatch"),
+        ("win32", {}, "/home/me/AppData/Local/kmatch"),
+        ("linux", {"NUMBA_CACHE_DIR": "/kernels"}, "/kernels"),
+    ],
+)
+def test_where_systems_keep_caches(system, variables, caches, monkeypatch):
+    for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"HOME": "/home/me", **variables}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(folders.sys, "platform", system)
+    own, beside = folders.kernel_folders.__wrapped__()
+    assert (str(own.parent), beside.parent) == (caches, folders.BESIDE)
+
+
+def test_the_folder_of_a_user_is_private(site, tmp_path):
+    caches = site / "caches" / "kmatch"
+    assert run(site).compiled == COMPILED
+    assert oct(caches.stat().st_mode)[-3:] == "700"
+    # one that others could look into goes on serving, and what others could write does not
+    caches.chmod(0o755)
+    assert run(site).compiled == "[]"
+    assert oct(caches.stat().st_mode)[-3:] == "700"
+    caches.chmod(0o775)
+    assert run(site).compiled == COMPILED
+    assert oct(caches.stat().st_mode)[-3:] == "700"
+    # another user's is neither read nor written to
+    before = "import os\nmine = os.geteuid()\nos.geteuid = lambda: mine + 1\n"
+    said = run(site, before=before)
+    assert said[:2] == (21, COMPILED)
+    assert said.warnings.count("Warning") == 1 and "belongs to another user" in said.warnings
+    assert run(site).compiled == "[]"
+
+
+def test_kernels_are_removed(tmp_path, monkeypatch):
+    for name in (f"kmatch-{1:024x}", f"kmatch-{2:024x}", "kmatch-mine"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.kernel").write_bytes(bytes(200_000))
+    own = tmp_path / f"kmatch-{1:024x}"
+    monkeypatch.setattr(folders, "kernel_folders", lambda: [own, Path("/proc/nothing/kmatch-1")])
+    result = here("info", "--clear")
+    assert result.status == 0
+    assert result.out.decode().splitlines() == [
+        f"removed     {tmp_path}/kmatch-{number:024x} (1 kernel, 0.2 MB)" for number in (1, 2)
+    ]
+    assert [path.name for path in tmp_path.iterdir()] == ["kmatch-mine"]
+    assert here("info", "--clear").out.decode() == (
+        f"removed     nothing, as there are no kernels in {tmp_path}\n"
+    )
+    for other in ("--short", "--compile"):
+        assert here("info", "--clear", other).status == 2
 
 
 def test_folders_long_out_of_use_are_removed(tmp_path, monkeypatch):

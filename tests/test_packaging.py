@@ -95,12 +95,13 @@ def test_installed_alone(built, tmp_path):
         command = (python, "-c", "import kmatch; print(kmatch.__file__)")
         shown = subprocess.check_output(command, env=environment, text=True, cwd=tmp_path)
         assert shown.strip() == str(next(venv.rglob("kmatch/__init__.py")))
-    # Kernels have been compiled; their folder is named by the sources, which are the same.
-    environment["NUMBA_CACHE_DIR"] = str(ROOT / "kmatch" / "__pycache__")
     genome = DATA / "phix174.fa.gz"
     search = (venv / "bin" / "kmatch", "hamming", genome, "-p", "GAGTTTTATCGCTTCCATGA", "-k", "1")
     found = subprocess.check_output(search, env=environment, text=True, cwd=tmp_path)
     assert found == "NC_001422.1\t0\t20\tGAGTTTTATCGCTTCCATGA\t1000\t+\t0\n"
+    # Its kernels are in the user's caches, so that nothing is left of it.
+    subprocess.run((*pip[:-2], "uninstall", "--quiet", "--yes", "kmatch"), check=True)
+    assert not list(venv.rglob("kmatch*"))
 
 
 def test_versions_of_recipes():

@@ -1,9 +1,11 @@
 """Packed genomes: the same bytes out as from letters, whatever the layout, or a clear error."""
 
+import base64
 import io
 import os
 import struct
 import warnings
+import zlib
 from array import array
 from functools import partial
 from zlib import crc32
@@ -23,6 +25,7 @@ from kmatch.packed.writer import HEADER, MAGIC, SPARE, TAIL, VERSION, WORDS, wri
 from kmatch.search import chunks
 from kmatch.sequences.chunks import ChunkPlan
 from kmatch.sequences.records import RecordNames, stretch_of
+from kmatch.sequences.unknown import unknown_letters
 
 TINY = {"length": 100, "halo": 128}
 hamming, multi, edit, best = (
@@ -69,6 +72,67 @@ def test_parts_of_a_record():
     for part in (slice(0, 0), slice(5, 5), slice(90, 210), slice(-7, None), slice(3, 900, 7)):
         assert np.array_equal(letters[part], whole[part])
     assert np.array_equal(np.asarray(letters), whole)
+
+
+ODD = [
+    ("a", "ACgtnnNNnNACGTRYKMacgtu*uNN"),
+    ("b", "NN"),
+    ("", ""),
+    ("c", 70 * "acgNN" + 300 * "N" + "RRRACGT?!"),
+]
+
+
+@pytest.mark.parametrize("layout", [{}, {"length": 64, "halo": 64}, {"length": 100, "halo": 128}])
+def test_other_letters(layout):
+    """
+    a     ACgtnnNNnNACGTRYKMacgtu*uNN      as read, in upper case, T for U
+              └N──┘    RYKM     * NN       in no plane, a stretch of each
+    """
+    genome = packed(ODD, **layout)
+    plain = kmatch.Genome.from_records(ODD)
+    for name, text in ODD:
+        expected = text.upper().replace("U", "T")
+        assert genome.letters(name) == plain.letters(name) == expected
+        assert (
+            genome.letters(name, len(text) // 3, len(text) // 2)
+            == (expected[len(text) // 3 : len(text) // 2])
+        )
+    columns = "match", "unknown", "flank_5p", "flank_3p", "cigar"
+    hits = [kmatch.edit(each, ["ACGTACG", "TNNACGT"], 4, device="cpu") for each in (plain, genome)]
+    for name in columns:
+        assert hits[0].column(name).tolist() == hits[1].column(name).tolist()
+    assert any("R" in each for each in hits[1].column("flank_3p").tolist()) and len(hits[0])
+    again = packed([(name, genome.letters(name)) for name, _ in ODD], **layout)
+    assert bytes(again.file._data) == bytes(genome.file._data)
+
+
+def test_stretches_of_other_letters():
+    file = packed(ODD, length=32, halo=64).file
+    found = list(zip(*(c.tolist() for c in vars(file.unknown).values()), strict=True))
+    assert found[:3] == [(84, 90, ord("N")), (94, 95, ord("R")), (95, 96, ord("Y"))]
+    assert all(begin // 32 == (end - 1) // 32 for begin, end, _ in found)
+    longest = unknown_letters(np.frombuffer(b"ACGTNRACGTR" * 3_000, np.uint8))
+    assert len(longest) == 9_000 and longest.letter[:4].tobytes() == b"NRRN"
+    assert longest.between(4, 9).end.tolist() == [5, 6]
+
+
+VERSION_1 = zlib.decompress(
+    base64.b85decode(
+        "c-rgq_H_(#_Tc4`;$mQAARUmShnj$mVH6ByFq(cw!D#v!x`1Oe{S0XOVHqs~M#137|4hi@0%-Y*37aAy"
+        "aDdXfXyz%q-+qg%P8!WTZ5-w%COJTjnA^)c8Kk-ssf7ywi=PV#"
+    )
+)
+
+
+def test_version_1(tmp_path):
+    """Of kmatch 1.1, which lists no other letters: all are N."""
+    path = tmp_path / "genome"
+    path.write_bytes(VERSION_1)
+    genome = kmatch.Genome(path)
+    assert genome.letters("a") == "ACGTNNNNNNACGTNNNNACGTTNTNN" and genome.letters("b") == "NN"
+    assert genome.names == ["a", "b"] and len(kmatch.hamming(genome, ["ACGT"], 0, strand="+")) == 3
+    for place in (12, len(VERSION_1) - 16):
+        refused(path, changed(VERSION_1, place, 3), "damaged")
 
 
 FIVE = [("a", "AAA"), ("b", "CCCC"), ("c", "G"), ("d", "TTTTT"), ("e", "AC")]
@@ -266,7 +330,8 @@ def test_damage(whole, tmp_path):
     for place in sorted(places):
         refused(path, changed(whole, place, 1 << place % 8))
     newer = changed(whole, whole.index(bytes([VERSION, 0, 0, 0])), VERSION ^ (VERSION + 1))
-    refused(path, newer, "of version 2, and this kmatch reads version 1; use a newer")
+    newest = f"of version {VERSION + 1}, and this kmatch reads version {VERSION}; use a newer"
+    refused(path, newer, newest)
     refused(path, changed(whole, len(HEADER) + 5), "in its chunk")
 
 
@@ -280,7 +345,7 @@ def test_damage_is_found_without_hits_and_in_every_command(whole, tmp_path):
     assert not (tmp_path / "again").exists()
 
 
-NO_PLACE = (3, 7)  # numbers of the index that lead nowhere: the gap, and one that is not used
+NO_PLACE = (3,)  # numbers of the index that lead nowhere: the gap
 
 
 @pytest.mark.parametrize("number", [-1, 1, 1 << 31, 1 << 61, -(1 << 62)])

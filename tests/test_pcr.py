@@ -7,15 +7,16 @@ from unittest import mock
 
 import naive
 import numpy as np
-from support.commands import random_letters
+from support.commands import fasta, here, random_letters
 from support.devices import joined
 from support.searches import batches, products
 from support.searches import product_rows as rows
 
 import kmatch
 from kmatch.apps import joins
-from kmatch.apps.pcr import PcrOptions, products_of
-from kmatch.results.batches import HitBatch, Origin
+from kmatch.apps.pcr import PcrOptions, joins_of, products_of
+from kmatch.apps.reasons import SiteTally
+from kmatch.results.batches import FACING, LENGTH, HitBatch, Origin
 from kmatch.results.batches import joined as batches_joined
 from kmatch.sequences.oligos import load_pairs
 
@@ -85,7 +86,9 @@ def drawn_batches(*rows, product=(1, 99), given="FR", circle=None, **options):
     pairs = load_pairs({"pair": tuple(list(side) for side in sides if side)})
     sites = drawn_sites(rows, circle)
     genomes = SimpleNamespace(circular=circle)
-    return list(products_of([sites], genomes, pairs, PcrOptions(product, **options)))
+    options = PcrOptions(product, **options)
+    tally = SiteTally(pairs, joins_of(pairs, options))
+    return list(products_of([sites], genomes, pairs, options, tally))
 
 
 def drawn(*rows, **options):
@@ -259,3 +262,76 @@ def test_groups_lie_apart_on_one_line():
         (1, 5),
         (2, 2),
     ]
+
+
+def test_why_there_is_no_product(tmp_path):
+    """
+    one     ==>  …  <==          50 letters, as few as are asked for, or too many
+    two     ==>  …  ==>          the reverse primer as it stands in the template
+    three   ==>                  its partner is nowhere
+    four    ==>  …  <==          and the probe is outside
+    """
+    oligos = [random_letters(12, seed) for seed in range(20, 29)]
+    reverse = [naive.reverse_complement(oligo) for oligo in oligos]
+    gap = random_letters(26, 50)
+    amplicons = (
+        oligos[0] + gap + reverse[1],
+        oligos[2] + gap + oligos[3],
+        oligos[4],
+        oligos[6] + gap + reverse[7] + oligos[8],
+    )
+    (tmp_path / "g.fa").write_bytes(fasta([("g", "TTTT".join(amplicons))]))
+    pairs = {"one": oligos[:2], "two": oligos[2:4], "three": oligos[4:6], "four": oligos[6:]}
+    lines = ["\t".join([name, *sides]) + "\n" for name, sides in pairs.items()]
+
+    def said(*names, **options):
+        rows = [line for line in lines if line.split("\t")[0] in names]
+        (tmp_path / "p.tsv").write_text("".join(rows))
+        words = [word for option in options.items() for word in (f"--{option[0]}", option[1])]
+        found = here("pcr", tmp_path / "g.fa", tmp_path / "p.tsv", "-k", 0, *words)
+        assert found.status == 0
+        return found.err.decode()
+
+    assert said("one", product="10-100") == ""
+    text = said("one", "two", "three", product="60-100")
+    assert "no site within k: 'three (reverse)'" in text
+    assert "none that face each other" in text and ": 'two'" in text
+    assert "other lengths than 60-100: 'one (50)'" in text and text.count("\n") == 1
+    assert "do not hold the probe: 'four'" in said("four", product="10-100")
+    for regions, expected in (
+        ("g\t0\t15\ng\t30\t60\n", "of 1 product none lies in one region"),
+        ("g\t0\t20\n", "no site within k: 'one (reverse)'"),
+    ):
+        (tmp_path / "r.bed").write_text(regions)
+        assert expected in said("one", product="10-100", regions=tmp_path / "r.bed")
+    assert "no site within k: 'three (reverse)'" in said("three", pairs="any")
+
+
+def test_the_outermost_sites_tell_whether_any_face_each_other():
+    """
+    + forward     ==>    ==>
+    - reverse                  <==   <==        faced by the first one: 24 letters
+    """
+    pairs = load_pairs({"a": ("ACGTACGT", "GGTTCCAA")})
+    options = PcrOptions()
+    tally = SiteTally(pairs, joins_of(pairs, options))
+    sites = HitBatch(
+        record=np.zeros(4, np.int64),
+        start=np.array([2, 8, 16, 23]),
+        end=np.array([5, 11, 19, 26]),
+        names={0: "r"},
+        pattern=np.array([0, 0, 1, 1], np.int32),
+        distance=np.zeros(4, np.int32),
+        minus=np.array([0, 0, 1, 1], np.uint8),
+    )
+    list(tally.heard([sites]))
+    assert tally.other_length.tolist() == [24] and tally.reasons().tolist() == [LENGTH]
+    # In batches, and where they point away from each other.
+    for order, expected in (([0, 1, 2, 3], LENGTH), ([2, 3], 1), ([0, 1], 2)):
+        tally = SiteTally(pairs, joins_of(pairs, options))
+        list(tally.heard(sites.picked(np.array([row])) for row in order))
+        assert tally.reasons().tolist() == [expected]
+    away = replace(sites, minus=1 - sites.minus, pattern=sites.pattern)
+    tally = SiteTally(pairs, joins_of(pairs, options))
+    list(tally.heard([away]))
+    assert tally.reasons().tolist() == [FACING]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import struct
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -18,8 +19,11 @@ from kmatch import pictures
 
 pytest.importorskip("matplotlib", reason="Matplotlib is not installed: pip install matplotlib")
 
+from matplotlib.colors import to_rgb
+
 from kmatch.pictures import label
 from kmatch.pictures.hits import _by_bulges, _marks_of, classes_of
+from kmatch.pictures.scales import NO_PRODUCT, count_scale, distance_colours, whole_scale
 from kmatch.pictures.tables import KINDS, Table, Words, read_table, table_of
 
 GOLDEN = Path(__file__).parent / "golden" / "pictures.json"
@@ -153,7 +157,7 @@ def test_classes_of_distances(distances, names, expected):
 def test_bulges_by_name():
     cells = _by_bulges(Words.of(["4=1X", "2=2D1=1X", "1=1I1D1=", "2D1=1X1="]))
     assert list(cells.rows) == ["no bulge", "1 DNA + 1 RNA", "2 DNA"]
-    assert cells.values.filled(0).tolist() == [[0, 1], [1, 0], [0, 2]]
+    assert np.nan_to_num(cells.values).tolist() == [[0, 1], [1, 0], [0, 2]]
     assert _by_bulges(Words.of(["4=1X", "5="])) is None
 
 
@@ -197,7 +201,7 @@ def test_hits_are_where_they_are():
     left, right = axes.get_xlim()
     assert -50 < left < 0 and 1_000 < right < 1_050 and axes.get_ylim() == (1.5, -0.5)
     assert written(axes.get_yticklabels()) == ["r0", "r1"]
-    assert written(axes.get_legend().get_texts()) == ["0", "1", "2"]
+    assert written(axes.figure.legends[0].get_texts()) == ["0", "1", "2"]
 
 
 def primers_of(count, lengths=(500,), names=("t",), **more):
@@ -296,11 +300,176 @@ def test_labels_do_not_overlap():
     names = [f"scaffold_{i}_of_a_long_assembly_name" for i in range(80)]
     figure = many(4_000, records=80, names=names).draw()
     figure.draw_without_rendering()
-    boxes = [text.get_window_extent() for text in figure.axes[0].get_yticklabels()]
-    assert len(boxes) == 24 and min(box.x0 for box in boxes) >= 0
-    assert all(above.y0 >= below.y1 for above, below in pairwise(boxes))
-    counts = [text.get_window_extent() for text in figure.axes[0].texts]
-    assert max(box.x1 for box in counts) <= figure.bbox.x1
+    for axes in figure.axes[:2]:  # two columns of 12 records
+        boxes = [text.get_window_extent() for text in axes.get_yticklabels()]
+        assert len(boxes) == 12 and min(box.x0 for box in boxes) >= 0
+        assert all(above.y0 >= below.y1 for above, below in pairwise(boxes))
+        counts = [text.get_window_extent() for text in axes.texts]
+        assert max(box.x1 for box in counts) <= figure.bbox.x1
+    assert max(text.x1 for text in counts) > figure.bbox.x1 / 2
+
+
+def bars(figure):
+    """The scales of a figure: their label, their ticks as written, and how high they reach."""
+    found = [axes for axes in figure.axes if axes.get_label() == "<colorbar>"]
+    return [(x.get_ylabel(), written(x.get_yticklabels()), x.get_ylim()) for x in found]
+
+
+def greys(colours):
+    return np.asarray(colours)[:, :3] @ (0.299, 0.587, 0.114)
+
+
+def test_one_scale_for_all_counts():
+    """Panels count by distance, by score and by bulges; 9 hits are the most of a cell in any."""
+    cigars = Words.of(["19=1X"] * 9 + ["4=1D15=1X"] * 3)
+    rows = [(0, 9 * i, 9 * i + 20, i % 3, 1 + i // 9, 0) for i in range(12)]
+    drawn = table(rows, (200,), "abc", cfd=np.full(12, 0.3), cigar=cigars).draw()
+    ((what, ticks, limits),) = bars(drawn)
+    assert (what, ticks) == ("hits in a cell, by logarithm", ["1", "2", "5", "10"])
+    assert limits == pytest.approx((1, 10))
+    images = [image for axes in drawn.axes for image in axes.images]
+    assert len(images) == 3 and {id(image.norm) for image in images} == {id(images[0].norm)}
+    (label, ticks, limits), *_ = bars(many(5_000).draw())
+    assert label.startswith("hits") and ticks == ["1", "2", "5", "10", "20", "50", "100", "200"]
+    assert limits[0] == 1 and limits[1] > 200
+
+
+def test_palettes_differ_and_are_in_order_in_grey():
+    counts = count_scale(100, "hit").colours(np.linspace(0, 1, 9))
+    bad = whole_scale(7, "differences", 5).colours(np.linspace(0, 1, 9))
+    distances = distance_colours(8)
+    assert (np.diff(greys(counts)) < 0).all()  # the more, the darker
+    assert (np.diff(greys(bad)) < 0).all()  # the more, the louder
+    assert (np.diff(greys(distances)) > 0).all()  # the closer, the darker
+    assert greys(distances)[-1] < 0.75 and greys(bad)[0] > 0.9  # seen on white; calm
+    no_product = greys([to_rgb(NO_PRODUCT)])[0]
+    assert no_product < greys(bad)[-1] - 0.1
+    between = np.linalg.norm(distances[:, np.newaxis, :3] - counts[:, :3], axis=2)
+    assert between.min() > 0.25
+
+
+@pytest.mark.parametrize("count", [5, 5_000])
+def test_bars_of_hits_are_seen(count):
+    figure = many(count, records=24).draw()
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    (hits,) = [drawn for drawn in axes.collections if drawn.get_gid()]
+    faces = hits.get_facecolors()
+    assert all(face[3] == 1 for face in faces) and greys(faces).max() < 0.75
+    widths = [np.ptp(axes.transData.transform(mark)[:, 0]) for mark in marks(figure)]
+    assert min(widths) >= 1  # pixels of 150 an inch
+    assert np.median(widths) >= 2.5
+
+
+def test_axes_end_where_records_end():
+    rows = [(0, 5, 25, 0, 0, 0), (1, 5, 25, 0, 0, 0)]
+    for lengths, doubt in (
+        ((90, 40), ""),
+        ((90, 0), "; 1 record of unknown length drawn up to the last row"),
+        ((0, 0), "; lengths are not known: records are drawn up to their last row"),
+    ):
+        figure = table(rows, lengths).draw()
+        assert figure.axes[0].patches[0].get_width() == (lengths[0] or 25)
+        assert figure.axes[0].patches[1].get_width() == (lengths[1] or 25)
+        assert f"position in the record{doubt}" in texts(figure)
+
+
+def test_a_row_over_the_origin_ends_with_its_record():
+    figure = table([(0, 90, 110, 0, 0, 0)], (100,)).draw()
+    assert marks(figure)[0][:, 0].max() == 100 and figure.axes[0].patches[0].get_width() == 100
+
+
+@pytest.mark.parametrize("count", [5, 100, 2_000])
+def test_pages_and_no_strips(count):
+    """A matrix of 8 assays and many genomes stands in blocks side by side."""
+    figure = table_of_matrix(8, count).draw()
+    width, height = figure.get_size_inches()
+    assert width == 9 and height <= 12
+    blocks = [axes for axes in figure.axes if axes.images]
+    assert len(blocks) == {5: 1, 100: 2, 2_000: 3}[count]
+    assert sum(len(axes.images[0].get_array()) for axes in blocks) == max(count, 8)
+    guides = {**GUIDES, "d0": np.arange(count), "gc": np.full(count, 0.5)}
+    guides["guide"] = Words.of(map(str, range(count)))
+    guides |= {name: np.zeros(count) for name in ("specificity", "d10", "d1")}
+    starts = [(0, i, i + 20, 0, 0, 0) for i in range(count)]
+    hits = [(i, 5, 25, i, 0, 0) for i in range(count)]
+    for drawn in (
+        table(starts, (count + 20,), noun="guide", **guides),
+        table(hits, [30] * count, list(map(str, range(count)))),
+        primers_of(count),
+    ):
+        assert drawn.draw().get_size_inches()[1] <= 12
+
+
+def table_of_matrix(assays, genomes):
+    kind = next(kind for kind in KINDS if kind.noun == "assay")
+    numbers = np.arange(assays * genomes).reshape(genomes, assays) % 4.0
+    columns = {f"g{i}": row for i, row in enumerate(numbers)}
+    return Table(kind, {"assay": Words.of([f"a{i}" for i in range(assays)])} | columns)
+
+
+ASSAYS = """genome\tassay\tamplifies\treason\tforward\treverse\tprobe
+g1\tx\tyes\t\t0\t0\t
+g2\tx\tno\tforward\t9\t0\t
+g3\tx\tunknown\tprobe\t0\t0\t4
+g1\ty\tyes\t\t2\t1\t1
+g2\ty\tyes\t\t0\t1\t
+g3\ty\tno\tlength\t0\t0\t
+"""
+MATRIX = "assay\tg1\tg2\tg3\nx\t0\tno\tunknown\ny\t4\t1\tno\n"
+
+
+@pytest.mark.parametrize("text", [ASSAYS, MATRIX, ASSAYS.replace("\treason", "\tx")])
+def test_verdicts_have_keys_of_their_own(tmp_path, text):
+    """
+        x  y
+    g1  0  4
+    g2  –  1
+    g3  ?  –
+    """
+    path = tmp_path / "assays.tsv"
+    path.write_text(text)
+    figure = read_table(path).draw()
+    assert figure.get_suptitle() == "2 assays, 3 genomes; 3 pairs of 6 amplify, 1 unknown"
+    axes = figure.axes[0]
+    assert written(axes.get_yticklabels()) == ["g1", "g2", "g3"]
+    assert written(axes.get_xticklabels()) == ["x", "y"]
+    assert written(axes.texts) == ["0", "4", "–", "1", "?", "–"]
+    assert written(figure.legends[0].get_texts()) == ["no product", "unknown"]
+    assert bars(figure) == [("differences of primers and probe in all", list("012345"), (0, 5))]
+    values, absent = (image.get_array() for image in axes.images)
+    assert values.filled(-1).tolist() == [[0, 4], [-1, 1], [-1, -1]]
+    assert absent.filled(0).tolist() == [[0, 0], [1, 0], [0, 1]]
+    old = MATRIX.replace("unknown", "").replace("no", "")
+    path.write_text(old)  # as 1.1 wrote it
+    assert written(read_table(path).draw().axes[0].texts) == ["0", "4", "–", "1", "–", "–"]
+
+
+def test_guides_are_ranked():
+    """Specificity decides, then d0, then d1, and then how near GC is to a half."""
+    guides = {
+        "guide": Words.of(["four", "one", "three", "two", "five"]),
+        "specificity": np.array([0.5, 0.9, 0.5, 0.5, np.nan]),
+        "d0": np.array([1, 1, 1, 1, 1]),
+        "d1": np.array([4, 7, 3, 3, 0]),
+        "gc": np.array([0.5, 0.4, 0.3, 0.6, 0.5]),
+    }
+    rows = [(0, i, i + 20, 0, 0, 0) for i in range(5)]
+    figure = table(rows, (100,), noun="guide", **guides).draw()
+    (cells,) = [axes for axes in figure.axes if axes.images]
+    assert written(cells.get_yticklabels()) == [
+        *("1  one  0.900", "2  two  0.500", "3  three  0.500", "4  four  0.500", "5  five"),
+    ]
+    assert written(cells.texts)[:4] == ["1", "7", "1", "3"]
+
+
+def test_pairs_without_a_product(found):
+    pairs = {f"p{i:02}": ("ACGTTTGCAA", "GGCATTACGA") for i in range(40)} | {"found": ENDS}
+    figure = call(kmatch.pcr, GENOME, pairs, 0).plot()
+    (counts,) = [axes for axes in figure.axes if axes.images]
+    names = written(counts.get_yticklabels())
+    assert "found" in names and "p00" in names and names[-1] == "11 without a product"
+    assert figure.get_suptitle().startswith("1 product of 41 pairs")
 
 
 @pytest.fixture
@@ -326,7 +495,7 @@ def test_files(file, tmp_path, suffix):
 def test_the_command(file, tmp_path):
     genome, picture = tmp_path / "genome.fa", tmp_path / "a.svg"
     genome.write_text("".join(f">chr{i}\n{'A' * 5_000}\n" for i in range(20)))
-    assert here("plot", file, "-o", picture, "--records", 2, "--genome", genome).status == 0
+    assert here("plot", file, "-o", picture, "--most", 2, "--genome", genome).status == 0
     text = picture.read_text()
     words = ("9 hits of 2 patterns in 9 records, of which the 2", "chr0", "chr1", "p0", ">5 kbp<")
     assert all(word in text for word in words) and "chr2" not in text and "<dc:date>" not in text
@@ -335,6 +504,44 @@ def test_the_command(file, tmp_path):
     file.write_text(file.read_text() + "chr1\tx\n")
     failed(here("plot", file, "-o", tmp_path / "a.png"), f"{file}: line 11: 2 of the table's")
     assert not (tmp_path / "a.png").exists()
+
+
+def test_size_dots_and_title(file, tmp_path):
+    picture = tmp_path / "a.png"
+    asked = ("--size", "4x2.5", "--dpi", 100, "--title", "of $x_1$ & <b>")
+    assert here("plot", file, "-o", picture, *asked) == (0, b"", b"")
+    width, height = struct.unpack(">II", picture.read_bytes()[16:24])
+    assert (width, height) == (400, 250)
+    assert here("plot", file, "-o", tmp_path / "a.svg", *asked).status == 0
+    assert "of $x_1$ &amp; &lt;b&gt;" in (tmp_path / "a.svg").read_text()
+    for option, wrong in (("--size", "4 4x 1x5 31x5 x 4x5x6"), ("--dpi", "49 601")):
+        for value in wrong.split():
+            done = here("plot", file, "-o", picture, option, value)
+            assert done.status == 2 and option.encode() in done.err
+
+
+def test_lengths_and_pairs_of_a_report(tmp_path):
+    """What --json has tells plot where records end, and which pairs have no product."""
+    genome, pairs = tmp_path / "g.fa", tmp_path / "pairs.tsv"
+    genome.write_text(f">one\n{TEXT[:700]}\n>two\n{TEXT[:90]}\n")
+    pairs.write_text(f"found\t{ENDS[0]}\t{ENDS[1]}\nnone\t{'ACGT' * 5}\t{'TTGA' * 5}\n")
+    table, report, picture = tmp_path / "t.tsv", tmp_path / "t.json", tmp_path / "a.svg"
+    done = here("pcr", genome, pairs, "-k", 0, "-o", table, "--json", report, "--device", "cpu")
+    assert done.status == 0
+    facts = json.loads(report.read_text())
+    assert facts["lengths"] == {"one": 700, "two": 90}
+    assert facts["pairs"] == [{"pair": "found", "products": 1}, {"pair": "none", "products": 0}]
+    assert here("plot", table, "--json", report, "-o", picture).status == 0
+    drawn = picture.read_text()
+    assert ">none<" in drawn and "1 product of 2 pairs" in drawn and "not known" not in drawn
+    read = read_table(table, report=report)
+    assert read.places(9).lengths.tolist() == [700]
+    assert read.columns["name"].words == ["found", "none"]
+    report.write_text(json.dumps(facts | {"lengths": {"one": 9}}))
+    failed(here("plot", table, "--json", report, "-o", picture), "beyond the 9 letters of 'one'")
+    for text in ("{}", "[1]", "x"):
+        report.write_text(text)
+        failed(here("plot", table, "--json", report, "-o", picture), "no report of --json")
 
 
 def test_the_command_needs_no_home(file, tmp_path):

@@ -232,12 +232,13 @@ def test_limits_on_gc_and_tm(many):
 
 def test_short_primers_are_lengthened(many):
     target, background, found = many
-    longer = primer(target, background, 6, both_strands=True, min_length=16)
+    longer = primer(target, background, 6, both_strands=True, min_length=18)
     expected = []
     for record, start, end, sign in rows(found):
-        missing = max(16 - (end - start), 0)
+        missing = max(18 - (end - start), 0)
         start, end = (start, end + missing) if sign == "+" else (start - missing, end)
-        if start >= 0 and end <= len(target[record][1]):
+        text = target[record][1]
+        if start >= 0 and end <= len(text) and "N" not in naive.known(text[start:end]):
             expected.append((record, start, end, sign))
     assert rows(longer) == sorted(expected, key=lambda row: (*row[:3], "+-".index(row[3])))
     assert len({row[2] - row[1] for row in expected}) < len({r[2] - r[1] for r in rows(found)})
@@ -255,7 +256,6 @@ def test_tables(many):
         tm = "NA" if np.isnan(found.tm[i]) else f"{found.tm[i]:.1f}"
         row = (found.record[i], found.start[i], found.end[i], found.length[i])
         assert lines[i].split("\t") == [*map(str, row), f"{found.gc[i]:.3f}", tm, found.strand[i]]
-    assert {line.split("\t")[5] == "NA" for line in lines} == {True, False}
     found.regions_to_bed(regions)
     assert regions.getvalue() == regions_of(target, rows(found))
 
@@ -274,6 +274,58 @@ def regions_of(target, found):
         stretches.sort(key=lambda row: (row[0], row[1], "+-".index(row[2])))
         lines += [f"{name}\t{start}\t{end}\t.\t0\t{sign}\n" for start, end, sign in stretches]
     return "".join(lines)
+
+
+def test_primers_hold_known_letters_alone():
+    """
+    target     A C G T N A C R T A C G
+    letters    4 3 2 1 0 2 1 0 4 3 2 1      from each start on to the first that is none of ACGT
+    """
+    found = primer(named("ACGTNACRTACG"), named("TTTT"), 2, both_strands=True)
+    assert {row[3] for row in rows(found)} == {"+", "-"}
+    assert rows(found) == naive.primers(named("ACGTNACRTACG"), named("TTTT"), 2, "both", None, True)
+    ends = {0: 4, 1: 4, 2: 4, 5: 7, 8: 12, 9: 12, 10: 12}
+    assert all(end <= ends[start] for _, start, end, _ in rows(found))
+
+
+def test_primers_inside_regions(tmp_path):
+    """Those of the whole target that lie inside a region, of overlapping ones inside either.
+
+    r0     0 . . 10 ======= 30 . . . . . 60
+                      20 =========== 50 . .
+    """
+    target = named(random_letters(60, 3), random_letters(40, 4), "ACGT")
+    background = named(random_letters(300, 5))
+    genomes = [kmatch.Genome.from_records(records) for records in (target, background)]
+    regions = [("r0", 10, 30), ("r0", 20, 50), ("r1", 0, 40)]
+    how = {"both_strands": True, "device": "cpu"}
+    whole = kmatch.primer(*genomes, 4, **how)
+    found = kmatch.primer(*genomes, 4, regions=regions, **how)
+
+    def is_inside(row):
+        places = [(start, end) for name, start, end in regions if name == row.record]
+        return any(start <= row.start and row.end <= end for start, end in places)
+
+    assert list(found) == [row for row in whole if is_inside(row)]
+    assert 0 < len(found) < len(whole) and {*found.strand} == {"+", "-"}
+    with pytest.raises(kmatch.InputError, match="the region ends at 70"):
+        kmatch.primer(*genomes, 4, regions=[("r0", 0, 70)])
+
+
+def test_regions_are_read_and_what_was_written_has_another_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.fa").write_bytes(fasta(named(random_letters(50, 1))))
+    (tmp_path / "b.fa").write_bytes(fasta(named(random_letters(200, 2))))
+    words = ["primer", "t.fa", "b.fa", "-k", 4]
+    found = here(*words, "--regions", "new.bed")
+    assert found.status == 2 and b"--regions-out" in found.err
+    assert not (tmp_path / "new.bed").exists()
+    (tmp_path / "mine.bed").write_text("r0\t10\t40\n")
+    found = here(*words, "--regions", "mine.bed")
+    assert found.status == 0 and b"--regions-out" in found.err
+    assert (tmp_path / "mine.bed").read_text() == "r0\t10\t40\n"
+    places = [line.split(b"\t")[1:3] for line in found.out.splitlines()]
+    assert places and all(int(start) >= 10 and int(end) <= 40 for start, end in places)
 
 
 def test_progress_goes_up_to_the_size(tmp_path):
@@ -299,7 +351,7 @@ def test_the_command(tmp_path, monkeypatch):
     for name, texts in (("target.fa", target), ("background.fa", background)):
         (tmp_path / name).write_bytes(fasta(texts))
     words = ["primer", "target.fa", "background.fa", "-k", 4]
-    found = here(*words, "--regions", "r.bed", "--gc", 1, 1, "--tm", 20.05, 40.05)
+    found = here(*words, "--regions-out", "r.bed", "--gc", 1, 1, "--tm", 20.05, 40.05)
     primer(target, background, 4).regions_to_bed("python.bed")
     assert found.status == 0
     assert (tmp_path / "r.bed").read_bytes() == (tmp_path / "python.bed").read_bytes() != b""

@@ -10,12 +10,16 @@ from itertools import islice, pairwise
 from tempfile import TemporaryFile
 from unittest import mock
 
+import numpy as np
 import pytest
+from Bio.Seq import Seq
 from Bio.SeqIO.FastaIO import SimpleFastaParser
+from Bio.SeqRecord import SeqRecord
 from hypothesis import given
 from hypothesis import strategies as st
 from support.commands import (
     compressed,
+    failed,
     fasta,
     fastq,
     genbank,
@@ -24,9 +28,11 @@ from support.commands import (
     twobit,
 )
 
+import kmatch
 from kmatch.engine.workers import Workers
 from kmatch.errors import InputError
 from kmatch.search.regions import read_regions
+from kmatch.sequences.annotation import read_features
 from kmatch.sequences.fasta import read_fasta, read_fastq
 from kmatch.sequences.files import Source
 from kmatch.sequences.others import read_parts
@@ -98,7 +104,9 @@ WRITTEN = {
     "descriptions": edited(b"chr1\n", b"chr1 first, >the large one\n"),
     "tab after the name": edited(b"chr2\n", b"chr2\tsecond\n"),
     "space before the name": edited(b">chr", b"> chr"),
-    "other letters for N": edited(b"N", b"R").replace(b"RR", b"-*"),
+    "other letters for N": edited(b"N", b"R").replace(b"RR", b"X*"),
+    "comments above": b"; made by hand\n#\n  \n;>no\r" + PLAIN,
+    "comments above in gzip": gzip.compress(b"#" * 70_000 + b"\r\n" + PLAIN),
     "'>' inside": PLAIN.replace(b"NNN", b"N>N"),
     "byte order mark": b"\xef\xbb\xbf" + PLAIN,
     "2bit": twobit(FILLED),
@@ -116,6 +124,7 @@ WRITTEN = {
     "FASTQ in CRLF": fastq(RECORDS, "\r\n"),
     "FASTQ with lone CR": fastq(RECORDS, "\r"),
     "FASTQ without a final newline": READS[:-1],
+    "FASTQ with other letters for N": READS.replace(b"NN", b".-"),
     "FASTQ with blank lines": READS.replace(b"\n@", b"\n\n@") + b"\n\n",
     "qualities like headers": fastq(RECORDS, quality="@"),
     "names after '+'": READS.replace(b"\n+\n", b"\n+read 1\n"),
@@ -135,6 +144,134 @@ def test_ways_to_write_a_genome(tmp_path, expected, name):
 @pytest.mark.parametrize("name", ["FASTA", "blank lines", "gz", "zst", "FASTQ"])
 def test_a_slow_pipe(expected, name):
     assert searched("-", stdin=Trickle(WRITTEN[name])) == expected
+
+
+GAPPED = [("a", "ACGTTGCATT"), ("b", "ACGTTG--CA..TTACGT-"), ("c", "-----"), ("d", "AC.GT")]
+WAYS_TO_HOLD_GAPS = {"FASTA": fasta, "blocks": fasta, "GenBank": genbank, "memory": None}
+
+
+@pytest.mark.parametrize("way", WAYS_TO_HOLD_GAPS)
+def test_gaps(tmp_path, monkeypatch, way):
+    """
+    b        ACGTTG--CA..TTACGT-
+    drop     ACGTTGCATTACGT
+    unknown  ACGTTG--CA..TTACGT-
+    """
+    if way == "blocks":
+        monkeypatch.setattr("kmatch.sequences.fasta.BLOCK", 5)
+
+    def letters_of(gaps):
+        if way == "memory":
+            genome = kmatch.Genome.from_records(GAPPED, gaps=gaps)
+        else:
+            path = file_with(tmp_path, "gapped", WAYS_TO_HOLD_GAPS[way](GAPPED))
+            genome = kmatch.Genome(path, gaps=gaps)
+        return [bytes(np.asarray(record.letters)).decode().upper() for record in genome.records()]
+
+    with pytest.raises(InputError, match=r"record 2, 'b', has '-' at position 7: it looks like an "
+                       r"alignment, in which '\.' may also stand for the letter above it; --gaps "
+                       r"drop leaves gaps out, and --gaps unknown"):  # fmt: skip
+        letters_of(None)
+    assert letters_of("unknown") == [text for _, text in GAPPED]
+    dropped = [text.replace("-", "").replace(".", "") for _, text in GAPPED]
+    assert letters_of("drop") == dropped
+    with pytest.raises(InputError, match="unknown gaps 'leave'; use drop or unknown"):
+        letters_of("leave")
+
+
+COMMANDS_OF_GENOMES = {
+    "hamming": "hamming G -p ACGTTGCATT -k 0",
+    "multi": "multi G -p ACGTTGCATT -k 0",
+    "edit": "edit G -p ACGTTGCATT -k 0",
+    "best": "best G -p ACGTTGCATT",
+    "a list": "best @L -p ACGTTGCATT",
+    "pcr": "pcr G -p ACGTTG AATGCA -k 0 --product 1-100",
+    "primer": "primer G O -k 2",
+    "background": "primer O G -k 2",
+    "guides": "guides O G -k 0 --length 4 --pam TG",
+    "guides of it": "guides G O -k 0 --length 4 --pam TG",
+    "assay": "assay P G -k 0 --product 1-100",
+    "pack": "pack G -o P.kmatch",
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS_OF_GENOMES)
+def test_gaps_are_asked_for(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    file_with(tmp_path, "G", fasta([("a", "ACGTTG--CATT")]))
+    file_with(tmp_path, "O", fasta([("o", "GGACGTTGGG")]))
+    file_with(tmp_path, "P", b"x\tACGTTGCA\tAATGCAAC\n")
+    file_with(tmp_path, "L", b"G\n")
+    command = COMMANDS_OF_GENOMES[name].split()
+    failed(here(*command), "G: record 1, 'a', has '-' at position 7", "--gaps drop")
+    result = here(*command, "--gaps", "drop")
+    assert result.status == 0
+    if command[0] in ("hamming", "multi", "edit", "best"):
+        assert result.out.startswith((b"a\t0\t10\t", b"G\ta\t0\t10\t")) or name == "a list"
+    assert here(*command, "--gaps", "unknown").status == 0
+
+
+def test_gaps_in_reads(tmp_path):
+    """Which are written as they stand."""
+    file_with(tmp_path, "reads.fa", fasta([("a", "ACGT"), ("b", "ACG.T")]))
+    result = here("filter", tmp_path / "reads.fa", "-p", "ACGT", "-k", 0)
+    failed(result, "record 2, 'b', has '.' at position 4", "take gaps out first")
+    file_with(tmp_path, "reads.fq", fastq([("a", "ACGT"), ("b", "ACG.T")]))
+    result = here("filter", tmp_path / "reads.fq", "-p", "ACGT", "-k", 0, "--invert")
+    assert result.out.startswith(b"@b\nACG.T\n")
+
+
+def test_comments_alone(tmp_path):
+    failed(
+        here("best", file_with(tmp_path, "g", b"# a\n; b"), "-p", "ACGT"), "g: the file is empty"
+    )
+    many = file_with(tmp_path, "g", b"#" * 300_000)
+    failed(here("best", many, "-p", "ACGT"), "more than 262,144 characters of comments")
+
+
+def test_records_of_biopython():
+    genome = kmatch.Genome.from_records([SeqRecord(Seq("ACGT"), id="a"), ("b", Seq("AC"))])
+    assert [genome.letters(name) for name in genome.names] == ["ACGT", "AC"]
+
+
+LOCUS = """LOCUS       {locus:<23} {size} bp    DNA     {topology} SYN 01-JAN-2026
+{more}FEATURES             Location/Qualifiers
+     gene            1..4
+                     /gene="x"
+ORIGIN
+        1 {letters}
+//
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "name"),
+    [
+        ("ACCESSION   .\nVERSION     .\n", "pFA6a-kanMX6"),
+        ("ACCESSION   pFA6\nVERSION     .\n", "pFA6"),
+        ("ACCESSION   .\n", "pFA6a-kanMX6"),
+        ("VERSION     .\n", "pFA6a-kanMX6"),
+        ("", "pFA6a-kanMX6"),
+        ("ACCESSION   AB1\nVERSION     AB1.2\n", "AB1.2"),
+    ],
+)
+def test_names_and_circles_of_genbank(tmp_path, more, name):
+    """The pattern runs over the origin:   GATTAC … TTCA|GATTAC."""
+    record = {"size": 40, "letters": "gattac" + 30 * "c" + "ttca", "more": more}
+    data = LOCUS.format(locus="pFA6a-kanMX6", topology="circular", **record)
+    data += LOCUS.format(locus="L", topology="linear  ", **record | {"more": "ACCESSION   L\n"})
+    path = file_with(tmp_path, "g.gb", data.encode())
+    result = here("hamming", path, "-p", "TTCAGATT", "-k", 0)
+    assert (result.out, result.err.count(b"\n")) == (b"", 1)
+    note = f"kmatch: warning: {path}: circular by the file, and searched as linear: '{name}'; "
+    assert result.err.decode().startswith(note)
+    result = here("hamming", path, "-p", "TTCAGATT", "-k", 0, "--circular", name, "--format", "csv")
+    assert result.out.split(b"\n")[1].startswith(f"{name},36,44,".encode()) and not result.err
+    assert [each.record for each in read_features(path).genes] == [name, "L"]
+    with pytest.warns(UserWarning, match=f"as linear: '{name}'; ") as told:
+        genomes = [kmatch.Genome(path), kmatch.Genome(path)]
+        kmatch.edit(genomes, "TTCAGATT", 1, device="cpu")
+    assert len(told) == 1
 
 
 # Blocks and parts
@@ -173,7 +310,7 @@ def plain_records(text):
     ]
 
 
-lines = st.text("ACGTNacgu-> \t", max_size=12) | st.sampled_from([">a", ">b c>d", "> e", ">", ""])
+lines = st.text("ACGTNacgu*> \t", max_size=12) | st.sampled_from([">a", ">b c>d", "> e", ">", ""])
 
 
 @given(

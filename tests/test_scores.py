@@ -10,7 +10,7 @@ import pytest
 import kmatch
 from kmatch.cli import options
 from kmatch.errors import InputError
-from kmatch.results.cas9 import guide_letters, is_cas9
+from kmatch.results.cas9 import PAM_ENDS, guide_letters, is_cas9
 from kmatch.results.cfd import cfd_weights
 from kmatch.results.mit import LOWERING
 from kmatch.results.scores import SCORES, Score, Scorer
@@ -108,14 +108,21 @@ def test_what_has_no_score(guide, target):
 
 
 def test_pams_of_cas9():
-    pams = ("NGG", "nag", "NRG", "TTTV", "GG", "NNGRRT", "AGG")
+    """NGG, and what SpCas9 cuts weakly; not what it does not cut, nor the PAMs of others."""
+    pams = ("NGG", "nag", "NRG", "NGA", "NGN", "NAA", "NNG", "NNN", "TTTV", "GG", "NNGRRT", "AGG")
     for each in SCORES.values():
-        assert [pam for pam in pams if each.suits_pams([pam], False)] == ["NGG", "nag", "NRG"]
+        suited = [pam for pam in pams if each.suits_pams([pam], False)]
+        assert suited == ["NGG", "nag", "NRG", "NGA"]
         assert not each.suits_pams(["NGG"], True)
+        assert not each.suits_pams(["NGA"], False, "cas9-vqr")
         assert each.suits(20, ["NGG", "NAG"], False) and not each.suits(19, ["NGG"], False)
     for pams, leads in ((["NGG", "TTTV"], False), (["NGG"], True), ([], False)):
-        with pytest.raises(InputError, match="scores are for Cas9"):
+        with pytest.raises(InputError, match="the score cfd is for sites of SpCas9"):
             Scorer(["cfd"], ["ACGT" * 5], pams, leads, FREE)
+
+
+def test_pams_that_cas9_cuts_have_a_weight():
+    assert {pair for pair, weight in naive_scores.PAMS.items() if weight} == PAM_ENDS
 
 
 def test_every_score_is_offered():

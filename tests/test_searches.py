@@ -3,6 +3,7 @@
 tests/test_fuzz.py draws more, and compares tables."""
 
 import sys
+import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
@@ -178,3 +179,16 @@ def test_letters_are_not_seen_before_they_are_there():
     engine = SimpleNamespace(workers=SimpleNamespace(run=run))
     letters = chunk.unpack(engine)
     assert letters.any() and np.array_equal(seen[1], letters)
+
+
+def test_letters_that_match_at_the_far_end_cost_little():
+    """A pattern of which nearly all letters may differ: where its first letters stand, every end is
+    looked at."""
+    text, pattern = random_letters(300, 5), random_letters(231, 6)
+    genome = kmatch.Genome.from_records([("r", text[:150] + pattern[:8] + text[150:])])
+    kmatch.edit(genome, pattern[:20], 3, exact_5p=2, device="cpu")  # which loads kernels
+    began = time.process_time()
+    kmatch.edit(genome, pattern, 228, device="cpu")
+    plain = time.process_time() - began
+    assert len(kmatch.edit(genome, pattern, 228, exact_5p=8, device="cpu"))
+    assert time.process_time() - began - plain < 4 * plain + 0.3  # 5 s where each total is tried

@@ -110,6 +110,35 @@ def test_progress_and_summary(folder, columns, colours):
     assert (b"\x1b[3" in terminal.seen) != bool(colours)
 
 
+FOUND = ("g.fa", "-p", "ACGTTGCA")
+TABLES = {
+    "multi": (*FOUND, "-k", 0),
+    "edit": (*FOUND, "-k", 0),
+    "best": FOUND,
+    "pcr": ("g.fa", "-p", "GGTACGTT", "CCATTGCA", "--product", "8-29", "-k", 0),
+    "primer": ("g.fa", "other.fa", "-k", 3),
+    "guides": ("g.fa", "g.fa", "--length", 8, "-k", 0),
+    "assay": ("pairs.tsv", "g.fa", "-k", 0),
+    "filter": (*FOUND, "-k", 0),
+    "demux": ("g.fa", "pairs.fa", "-k", 0),
+}
+
+
+@pytest.mark.parametrize("command", TABLES)
+def test_the_bar_is_gone_before_the_first_row(folder, command):
+    """Also before a header, and with the time to go in it."""
+    (folder / "other.fa").write_bytes(fasta([("other", "TTTT")]))
+    (folder / "pairs.tsv").write_text("a\tGGTACGTT\tCCATTGCA\n")
+    (folder / "pairs.fa").write_text(">a\nGGTACGTT\n")
+    terminal = shown(command, *TABLES[command], cwd=folder, columns=200)
+    whole = here(command, *TABLES[command])
+    assert len(whole.out.splitlines()) >= 1
+    drawn = bars(terminal)
+    assert drawn and all(re.search(r" (-:--|0:00):\S\S$", bar) for bar in drawn)
+    lines = [line.expandtabs().rstrip() for line in whole.out.decode().splitlines()]
+    assert terminal.lines[: len(lines)] == lines
+
+
 def test_output_elsewhere(folder):
     (folder / "three.fa").write_bytes(fasta([("a", random_letters(70_000)), ("b", ""), ("c", "A")]))
     words = ("hamming", "three.fa", "-p", "CCAAACG", "-p", "ACGTNNGR", "-p", "A" * 40, "-k", 0)

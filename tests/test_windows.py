@@ -37,6 +37,16 @@ def hits_at(*places, minus=0, distance=0):
     return HitBatch(record, start, end, {0: "r"}, *kinds, np.full(count, minus, np.uint8))
 
 
+def ends_of_4_letters(pam_length=0, pam_leads=False):
+    """The PatternEnds of hits of one pattern."""
+    return PatternEnds(pam_leads, pam_length, np.array([4]))
+
+
+def nearest(distances, hits):
+    """The reference's distances where the patterns of hits end."""
+    return distances.nearest(hits, distances.ends.positions(hits)).tolist()
+
+
 def texts(letters, bounds):
     return [letters[i:j].tobytes().decode() for i, j in pairwise(bounds)]
 
@@ -131,8 +141,8 @@ def test_alleles_may_be_in_hits_at_the_pattern_end_of_a_candidate():
     # hit                 └───┘                 4 to 7, and alleles in 2 to 9 may be in it
     made = block(site(6, "G,T", [1, 1]))
     superset = superset_of(made, long_alleles_of(made, 4), 4)
-    found = candidates_of(hits_at((0, 2, 5)), superset, PatternEnds(False, 1), 2)
-    assert (found.hits.start[0], found.hits.end[0]) == (4, 7)
+    found = candidates_of(hits_at((0, 2, 5)), superset, ends_of_4_letters(), 2)
+    assert found.position[0] == 6
     assert (found.start[0], found.end[0]) == (2, 9)
 
 
@@ -159,16 +169,30 @@ def test_three_long_alleles_that_one_hit_may_have_are_a_crowd():
 
 def test_the_smallest_distance_of_the_reference_counts_at_each_pattern_end():
     # strand +    5 ─────── 9, and 6 ─── 9: they end in one place, with distances 2 and 1
-    ends = PatternEnds(False, 1)
+    ends = ends_of_4_letters()
     distances = no_distances(ends, 2).with_hits(
         [hits_at((0, 5, 9), distance=2), hits_at((0, 6, 9), distance=1)]
     )
-    nearest = distances.nearest(hits_at((0, 4, 9), (0, 5, 8), (0, 5, 10)))
-    assert nearest.tolist() == [1, FOREVER, FOREVER]
-    assert distances.nearest(hits_at((0, 5, 9), minus=1)).tolist() == [FOREVER]
+    assert nearest(distances, hits_at((0, 4, 9), (0, 5, 8), (0, 5, 10))) == [1, FOREVER, FOREVER]
+    assert nearest(distances, hits_at((0, 5, 9), minus=1)) == [FOREVER]
     # Beside a PAM before the pattern, or on the strand -, they are compared where they begin.
-    leading = no_distances(PatternEnds(True, 1), 2).with_hits([hits_at((0, 5, 9))])
-    assert leading.nearest(hits_at((0, 5, 8), (0, 6, 9))).tolist() == [0, FOREVER]
+    leading = no_distances(ends_of_4_letters(pam_leads=True), 2).with_hits([hits_at((0, 5, 9))])
+    assert nearest(leading, hits_at((0, 5, 8), (0, 6, 9))) == [0, FOREVER]
+
+
+def test_a_pattern_end_is_beside_the_pam():
+    #               2 3 4 5 6 7 8
+    # strand +      p p p p N G G          its last letter is at 5
+    # strand -      C C N p p p p          its first letter is at 5
+    ends = ends_of_4_letters(pam_length=3)
+    hits = hits_at((0, 2, 9))
+    assert [column.tolist() for column in ends.spans(hits)] == [[2], [6]]
+    assert ends.positions(hits).tolist() == [5]
+    assert ends.positions(hits_at((0, 2, 9), minus=1)).tolist() == [5]
+    # Before the pattern, TTTV: + T T T V p p p p, and - p p p p B A A A
+    leading = ends_of_4_letters(pam_length=4, pam_leads=True)
+    assert leading.positions(hits_at((0, 2, 10))).tolist() == [6]
+    assert leading.positions(hits_at((0, 2, 10), minus=1)).tolist() == [5]
 
 
 def test_hits_of_the_reference_are_given_out_up_to_a_place():
@@ -198,10 +222,10 @@ def test_a_hit_is_taken_once_from_a_window_around_its_first_allele():
     lifted = windows.lift(hits.record, hits.start, hits.end)
     assert lifted.start.tolist() == [4, 4, 4, 6, 4, 6, 7]
     rows = windows.alleles_under(hits.record, hits.start, hits.end)
-    found = WindowHits(hits, lifted, np.full(len(hits), FOREVER), rows)
+    found = WindowHits(hits, hits.end - 1, lifted, np.full(len(hits), FOREVER), rows)
     found = over_anchors_first(windows, found)
     assert found.hits.record.tolist() == [0, 1, 3, 1]
-    found = each_once(windows, found, PatternEnds(False, 1), np.array([4]))
+    found = each_once(windows, found)
     assert found.hits.record.tolist() == [0, 1]
     assert found.rows.tolist() == [[3, NONE], [3, 5]]
 

@@ -8,8 +8,8 @@ echo "$data/lambda_phage.fa.gz" > targets.txt
 kmatch assay "$data/lambda_primers.txt" "$data"/*.fa.gz -k 3 --targets targets.txt \
     --matrix matrix.tsv --positions positions.tsv -o assays.tsv
 
-# A row an assay and genome; where nothing amplifies, the differences of the closest sites.
-cut -f 1-3,7-9 assays.tsv
+# A row an assay and genome; where nothing amplifies, why, and the differences of the closest sites.
+cut -f 1-4,8-10 assays.tsv
 
-# The letter in which a genome that is amplified differs from a primer.
-awk -F '\t' 'NR == 1 || $5 > 0' positions.tsv
+# What the genomes have at the letter in which the one that is amplified differs from a primer.
+awk -F '\t' 'NR == 1 || $1 == "cI_R" && $2 == 7' positions.tsv

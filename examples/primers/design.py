@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Pairs of primers inside regions, by Primer3, a line each: design.py TARGET REGIONS.BED
 
-TARGET is gzipped FASTA; the regions are those that `kmatch primer --both-strands --regions` writes.
+TARGET is gzipped FASTA; the regions are what `kmatch primer --both-strands --regions-out` writes.
 """
 
 import gzip

@@ -8,11 +8,11 @@ target=$data/phix174.fa.gz others=("$data/lambda_phage.fa.gz" "$data/human_mito_
 # others. The background is one file, and may hold any number of records.
 cat "${others[@]}" > background.fa.gz
 kmatch primer "$target" background.fa.gz -k 6 --both-strands --max-length 23 \
-    --regions regions.bed -o primers.tsv
+    --regions-out regions.bed -o primers.tsv
 
 # Pairs inside them, chosen by Primer3.
 python3 "$here/design.py" "$target" regions.bed > pairs.txt
 cat pairs.txt
 
 # The proof: products, and the differences of the closest sites where there is none.
-kmatch assay pairs.txt "$target" "${others[@]}" -k 3 | cut -f 1-3,7-9
+kmatch assay pairs.txt "$target" "${others[@]}" -k 3 | cut -f 1-4,8-10

@@ -1,23 +1,51 @@
 """Assays, pairs of primers with probes or without, in many genomes: what amplifies, what differs.
 
-Genomes are searched in windows, many small ones together. A window takes three steps. The products
-of PCR are searched for, and the closest of each assay in each genome counts. For an assay without
-a product the closest site of each of its oligos is searched for. Then oligos are compared with all
+Genomes are searched in windows, many small ones together. A window takes four steps. The products
+of PCR are searched for, and the closest of each assay in each genome counts. Where there is none,
+a second look at unknown letters and at the ends of records says whether they may hide one. The
+closest site of each oligo that is in no product is searched for. Then oligos are compared with all
 these sites.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from kmatch.apps.duplexes import ComparedSites, Comparer, Duplexes, no_duplexes
-from kmatch.apps.pcr import PRODUCT, PcrOptions, no_products, products_of, site_query
+from kmatch.apps.masked import (
+    MaskedSites,
+    SiteRuns,
+    known_runs,
+    masked_products,
+    no_runs,
+)
+from kmatch.apps.pcr import (
+    PRODUCT,
+    PcrOptions,
+    joins_of,
+    no_products,
+    products_of,
+    site_query,
+)
+from kmatch.apps.reasons import ROLES, SiteTally
 from kmatch.apps.searches import begin_search
 from kmatch.arguments import APART, check_choice
-from kmatch.arrays import Bools, Longs, first_of_each, order_of
+from kmatch.arrays import Bools, Longs, distinct, first_of_each, order_of
+from kmatch.errors import counted, warn
 from kmatch.genome import Genome, Genomes
-from kmatch.results.batches import AssayBatch, HitBatch, ProductBatch, joined
+from kmatch.results.batches import (
+    NO,
+    ROLE_BITS,
+    UNKNOWN,
+    YES,
+    AssayBatch,
+    HitBatch,
+    ProductBatch,
+    joined,
+    no_hits,
+)
 from kmatch.results.melting import SALTS, Salts
 from kmatch.search.best import WINDOW, Window, closest, records_apart, windows
 from kmatch.search.query import RUN, Query, Run
@@ -25,16 +53,20 @@ from kmatch.search.search import Search
 from kmatch.sequences.oligos import PrimerPairs
 from kmatch.sequences.records import Stretch, stretch_of, whole_records
 
-ROLES = 3
+LARGE = 1_000_000  # letters of a genome in whose gaps anything may be
+# Of the oligos of a product that may be masked, in bits, the fewest are told, the first of these.
+MASKED_ORDER = np.array([1, 2, 4, 3, 5, 6, 7])
+MASKED_RANK = np.append(0, np.argsort(MASKED_ORDER))  # by bits, of which there are some
 NO_PLACE = -1  # in place of a record and its positions
 
 
 class AssayOptions(NamedTuple):
-    """product, edit: as PcrOptions has them; each: whether a genome is a `file` or a `record`;
-    salts: what duplexes are in."""
+    """product, edit, exact_3p: as PcrOptions has them; each: whether a genome is a `file` or a
+    `record`; salts: what duplexes are in."""
 
     product: tuple[int, int] = PRODUCT
     edit: bool = False
+    exact_3p: int = 0
     each: str = "file"
     salts: Salts = SALTS
 
@@ -76,6 +108,11 @@ class Grid(NamedTuple):
         genome = self.window.units(sites.record)
         return genome * len(self.pairs) + self.pairs.pair[sites.pattern]
 
+    def run_cells(self, runs: SiteRuns) -> Longs:
+        """Return the cells that SiteRuns are in, int64[n]."""
+        unit = self.window.units(runs.record)
+        return unit * len(self.pairs) + self.pairs.pair[runs.oligo]
+
     def slots(self, sites: HitBatch) -> Longs:
         """Return the slots that sites of oligos are in, int64[n]."""
         return self.cells(sites) * ROLES + self.pairs.role[sites.pattern]
@@ -99,8 +136,9 @@ class AssaySearch:
         self._pairs = pairs
         self._genomes = genomes
         self._options = options
-        self._pcr = PcrOptions(options.product, edit=options.edit)
+        self._pcr = PcrOptions(options.product, edit=options.edit, exact_3p=options.exact_3p)
         self._query = site_query(pairs, k, self._pcr)
+        self._joins = joins_of(pairs, self._pcr)
         self._best = Query("best", pairs.primers)
         self._comparer = Comparer(pairs.primers, options.salts)
         self.engine = begin_search(self._query, genomes, run).engine
@@ -108,13 +146,20 @@ class AssaySearch:
         if run.device == "auto" and run.cluster is None:
             run = run._replace(device=self.engine.name)
         self._run = run._replace(aligned=False)
+        self._masked = MaskedSites(self._query, self._run)
+        self._all_masked = 0  # rows for which nothing but masked letters decide
         self._reading = Search[HitBatch](genomes)
         self.progress = self._reading.progress
 
     def __iter__(self) -> Iterator[AssayBatch]:
         for window in windows(self._units()):
             yield self._batch(Grid(window, self._pairs))
-        self._genomes.check_circular()
+        self._genomes.check_names()
+        if self._all_masked:
+            warn(
+                f"nothing but masked letters decide for {counted(self._all_masked, 'row')}, which "
+                "are unknown; a narrower range of products leaves fewer"
+            )
 
     def _units(self) -> Iterator[tuple[str, list[Stretch] | Genome]]:
         """Yield the names of genomes, and their records or, of a large one, where these are."""
@@ -131,7 +176,7 @@ class AssaySearch:
 
     def _batch(self, grid: Grid) -> AssayBatch:
         """Return the rows of the genomes of a Window."""
-        products = self._closest_products(grid)
+        products, tally, sites = self._closest_products(grid)
         cells = grid.cells(products.forward)
         record = np.full(grid.cell_count, NO_PLACE)
         start = np.full(grid.cell_count, NO_PLACE)
@@ -140,8 +185,11 @@ class AssaySearch:
         start[cells] = products.start
         end[cells] = products.end
         amplifies = record != NO_PLACE
-        other_sites = self._closest_sites(grid, amplifies)
-        duplexes, positions = self._duplexes(grid, _oligo_sites(products), other_sites)
+
+        answer, reason = self._answers(grid, amplifies, tally, sites)
+        product_sites = _oligo_sites(products)
+        other_sites = self._closest_sites(grid, product_sites)
+        duplexes, positions = self._duplexes(grid, product_sites, other_sites)
         return AssayBatch(
             record,
             start,
@@ -150,36 +198,99 @@ class AssaySearch:
             units=grid.window.names,
             genome=grid.cell_genomes,
             assay=grid.cell_assays,
-            amplifies=amplifies,
+            answer=answer,
+            reason=reason,
             distance=duplexes.distance.reshape(-1, ROLES),
             distance_3p=duplexes.distance_3p.reshape(-1, ROLES),
             tm=duplexes.tm.reshape(-1, ROLES),
             positions=positions,
         )
 
-    def _closest_products(self, grid: Grid) -> ProductBatch:
-        """Return the closest product of each cell that has any."""
+    def _closest_products(self, grid: Grid) -> tuple[ProductBatch, SiteTally, list[HitBatch]]:
+        """Return the closest product of each cell that has any, and the sites of all oligos with
+        what they come to."""
         window = grid.window
         sites = begin_search(self._query, window.genomes(self._genomes.circular), self._run)
         if window.unit is None:
             sites.progress.tell = self.progress.hear
-        products = products_of(sites.everywhere(), sites.genomes, self._pairs, self._pcr)
+        tally = SiteTally(self._pairs, self._joins, len(window.names), window.units)
+        kept: list[HitBatch] = []
+        batches = _kept_in(kept, sites.everywhere())
+        products = products_of(batches, sites.genomes, self._pairs, self._pcr, tally)
         found = [_closest_of_cells(grid, batch) for batch in products]
         if window.unit is None:
             self.progress.join(sites.progress)
-        return _closest_of_cells(grid, joined([no_products(), *found]))
+        return _closest_of_cells(grid, joined([no_products(), *found])), tally, kept
 
-    def _closest_sites(self, grid: Grid, amplifies: Bools) -> HitBatch:
-        """Return the closest site of each oligo of the cells that do not amplify, one a slot.
+    def _answers(
+        self, grid: Grid, amplifies: Bools, tally: SiteTally, sites: list[HitBatch]
+    ) -> tuple[Longs, Longs]:
+        """Return whether each cell amplifies, and why not, or which oligos may be masked there,
+        int64[cells] each.
 
-        amplifies: bool[cells].
+        amplifies: bool[cells], those that have a product; sites: of all oligos.
         """
-        assay_count = len(self._pairs)
-        is_missing = ~amplifies.reshape(-1, assay_count)
-        wanted = is_missing[:, self._pairs.pair]
+        answer = np.where(amplifies, YES, NO)
+        reason = np.where(amplifies, 0, tally.reasons())
+        masked, unit_letters = self._masked_sites(grid, ~amplifies)
+        if not len(masked):
+            return answer, reason
+
+        # What products there may be with the known sites of these cells.
+        has_masked = np.zeros(grid.cell_count, np.bool_)
+        has_masked[grid.run_cells(masked)] = True
+        known = known_runs(joined([no_hits(), *sites]))
+        known = known.take(has_masked[grid.run_cells(known)])
+        bits = self._fewest_masked(grid, masked.followed_by(known), unit_letters > LARGE)
+        is_unknown = bits > 0
+        answer[is_unknown] = UNKNOWN
+        reason[is_unknown] = bits[is_unknown]
+        return answer, reason
+
+    def _fewest_masked(self, grid: Grid, runs: SiteRuns, is_large: Bools) -> Longs:
+        """Return the oligos of each cell that are masked in a product that there may be, in
+        ROLE_BITS, int64[cells], 0 where there is none.
+
+        is_large: bool[units], genomes in which one of its oligos at least is known.
+        """
+        all_bits = (self._pairs.sides @ ROLE_BITS)[grid.cell_assays]
+        role_bits = ROLE_BITS[self._pairs.role]
+        rank = np.full(grid.cell_count, len(MASKED_ORDER))
+        for products in masked_products(runs, self._joins, role_bits, self._options.product):
+            unit = grid.window.units(products.record)
+            cells = unit * len(self._pairs) + self._pairs.pair[products.oligo]
+            is_all = products.masked == all_bits[cells]
+            rows = np.flatnonzero((products.masked > 0) & ~(is_all & is_large[unit]))
+            np.minimum.at(rank, cells[rows], MASKED_RANK[products.masked[rows]])
+        bits = np.append(MASKED_ORDER, 0)[rank]
+        self._all_masked += int((bits == all_bits).sum())
+        return bits
+
+    def _masked_sites(self, grid: Grid, is_open: Bools) -> tuple[SiteRuns, Longs]:
+        """Return the masked SiteRuns of the cells that are open, and the letters of each unit."""
+        unit_letters = np.zeros(len(grid.window.names), np.int64)
+        cells = np.flatnonzero(is_open)
+        units = distinct(grid.cell_genomes[cells])
+        is_asked = np.isin(self._pairs.pair, grid.cell_assays[cells])
+        oligos = np.flatnonzero(is_asked)
+        if not len(units):
+            return no_runs(), unit_letters
+        part, numbers = grid.window.part(units)
+        runs, sizes = self._masked.runs(part.genome.parts(), self._genomes.circular, oligos)
+        record = np.arange(len(sizes)) if numbers is None else numbers
+        np.add.at(unit_letters, grid.window.units(record), sizes)
+        runs = replace(runs, record=record[runs.record])
+        return runs.take(is_open[grid.run_cells(runs)]), unit_letters
+
+    def _closest_sites(self, grid: Grid, product_sites: HitBatch) -> HitBatch:
+        """Return the closest site of each oligo in each genome in which it is in no product."""
+        units = grid.window.units(product_sites.record)
+        wanted = np.ones((len(grid.window.names), len(self._pairs.primers)), np.bool_)
+        wanted[units, product_sites.pattern] = False
         sites = closest(grid.window, self._best, wanted, self._find)
-        slots = grid.slots(sites)
-        return sites.picked(first_of_each(order_of(slots, sites.distance), slots))
+        units = grid.window.units(sites.record)
+        rows = first_of_each(order_of(units, sites.pattern), units, sites.pattern)
+        return sites.picked(np.sort(rows))
 
     def _find(self, window: Window, query: Query) -> Iterable[HitBatch]:
         """Return the hits of a Query in a Window, in edit distance."""
@@ -189,20 +300,35 @@ class AssaySearch:
     def _duplexes(
         self, grid: Grid, product_sites: HitBatch, other_sites: HitBatch
     ) -> tuple[Duplexes, Longs]:
-        """Return the Duplexes of slots, and what sites of products have at each letter of their
-        oligos (see AssayBatch)."""
+        """Return the Duplexes of slots, and what genomes have at each letter of the oligos (see
+        AssayBatch)."""
         in_products = self._compared(grid, product_sites, self._query)
         elsewhere = self._compared(grid, other_sites, self._best)
 
+        # A slot has the site in its product, or else the closest of its oligos.
         duplexes = no_duplexes(grid.cell_count * ROLES)
+        slots = grid.slots(other_sites)
+        rows = first_of_each(order_of(slots, other_sites.distance), slots)
+        duplexes.put(slots[rows], self._comparer.duplexes(elsewhere).take(rows))
         duplexes.put(grid.slots(product_sites), self._comparer.duplexes(in_products))
-        duplexes.put(grid.slots(other_sites), self._comparer.duplexes(elsewhere))
-        return duplexes, self._comparer.letter_counts(in_products)
+
+        # Of sites elsewhere those count that are more alike than not.
+        is_near = 2 * other_sites.distance <= self._pairs.primers.lengths[other_sites.pattern]
+        counts = self._comparer.letter_counts(elsewhere, is_near)
+        is_counted = np.ones(len(product_sites), np.bool_)
+        return duplexes, counts + self._comparer.letter_counts(in_products, is_counted)
 
     def _compared(self, grid: Grid, sites: HitBatch, query: Query) -> ComparedSites:
         """Return the ComparedSites of what a Query has found in a Window."""
         genomes = grid.window.genomes(self._genomes.circular)
         return self._comparer.compare(sites, query, genomes, self._run.threads)
+
+
+def _kept_in(kept: list[HitBatch], batches: Iterable[HitBatch]) -> Iterator[HitBatch]:
+    """Yield HitBatches, and add them to a list."""
+    for batch in batches:
+        kept.append(batch)
+        yield batch
 
 
 def _closest_of_cells(grid: Grid, products: ProductBatch) -> ProductBatch:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Floats, Longs, bounds_of, gather
+from kmatch.arrays import Bools, Floats, Longs, bounds_of, gather
 from kmatch.engine.types import SKIP_PATTERN, SKIP_TEXT
 from kmatch.genome import Genomes
 from kmatch.results.batches import SEEN, HitBatch
@@ -22,6 +22,8 @@ from kmatch.sequences.patterns import PatternSet
 
 NO_SITE = -1  # in place of a number of differences
 SKIPPED = SEEN.index("-")
+COLDEST = -50.0  # °C, that a duplex may melt at
+HOTTEST = 120.0
 ADDED = SEEN.index("+")
 
 
@@ -36,6 +38,10 @@ class Duplexes(NamedTuple):
     distance: Longs
     distance_3p: Longs
     tm: Floats
+
+    def take(self, rows: Longs) -> "Duplexes":
+        """Return some of the Duplexes."""
+        return Duplexes(self.distance[rows], self.distance_3p[rows], self.tm[rows])
 
     def put(self, rows: Longs, others: "Duplexes") -> None:
         """Take other Duplexes in place of some rows, int64[m]."""
@@ -109,7 +115,9 @@ class Comparer:
             rows = compared.other_rows
             distance_3p[rows] = Hits.differences_3p.values([compared.others], self._table)
             tm[rows] = self._temperatures(compared.others)
-        return Duplexes(distance, distance_3p, tm)
+        # Where entropies add up to nearly zero the sum is no temperature.
+        is_temperature = (tm >= COLDEST) & (tm <= HOTTEST)
+        return Duplexes(distance, distance_3p, np.where(is_temperature, tm, np.nan))
 
     def _temperatures(self, hits: HitBatch) -> Floats:
         """Return the melting temperatures of aligned sites, float64[n], in °C.
@@ -139,24 +147,29 @@ class Comparer:
         )
         return found
 
-    def letter_counts(self, compared: ComparedSites) -> Longs:
-        """Return how many sites have each of SEEN at each letter of the oligos, int64[L, 7]."""
+    def letter_counts(self, compared: ComparedSites, is_counted: Bools) -> Longs:
+        """Return how many sites have each of SEEN at each letter of the oligos, int64[L, 7].
+
+        is_counted: bool[n], which of the sites count.
+        """
         letter_count = len(self._codes)
         counts = np.zeros((letter_count, len(SEEN)), np.int64)
 
         # Sites that are the same have each letter of their oligos.
-        oligo = compared.sites.pattern[compared.same_rows]
+        same_rows = compared.same_rows[is_counted[compared.same_rows]]
+        oligo = compared.sites.pattern[same_rows]
         oligo_counts = np.bincount(oligo, minlength=len(self._oligos))
         same_counts = np.repeat(oligo_counts, self._oligos.lengths)
         counts[np.arange(letter_count), self._codes] = same_counts
 
-        if len(compared.others):
-            np.add.at(counts, self._letters_seen(compared.others), 1)
+        others = compared.others.picked(np.flatnonzero(is_counted[compared.other_rows]))
+        if len(others):
+            np.add.at(counts, self._letters_seen(others), 1)
         return counts
 
     def _letters_seen(self, hits: HitBatch) -> tuple[Longs, Longs]:
         """Return which letter of the oligos each column of alignments is at, and which of SEEN the
-        site has there, int64[columns] each.
+        site has there, int64[columns] each. Of letters added side by side the first one counts.
 
             oligo     A C G - T T A
             site      A C T G T - A
@@ -183,4 +196,6 @@ class Comparer:
         seen = np.full(len(is_added), SKIPPED)
         seen[~is_skipped] = codes_of(encode_text(text.letters))
         seen[is_added] = ADDED
-        return letter, seen
+        is_counted = np.ones(len(is_added), np.bool_)
+        is_counted[1:] = ~(is_added[1:] & is_added[:-1])
+        return letter[is_counted], seen[is_counted]

@@ -7,25 +7,28 @@ of the target are found (`find_guides`). Then those that differ are searched for
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kmatch.apps.searches import begin_search, make_scorer
-from kmatch.arguments import checked_count
+from kmatch.apps.varied import CFD, Targets, VariantSites, frequency_of
+from kmatch.arguments import GUIDE_REPORTS, check_choice, checked_count
 from kmatch.arrays import Longs, order_of, ranked
 from kmatch.errors import InputError
 from kmatch.genome import Genome, Genomes
 from kmatch.results.batches import GuideBatch, HitBatch, joined, no_hits
 from kmatch.results.cas9 import GUIDE
 from kmatch.results.limit import Counts
-from kmatch.results.scores import SCORES
+from kmatch.results.scores import SCORES, Scorer, check_scores
 from kmatch.results.table import VARIANTS, Hits
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.rules import load_pams
 from kmatch.sequences.circles import Circular
 from kmatch.sequences.patterns import PatternSet
+
+DECIMALS = 9  # of specificities that are told apart
 
 
 class GuideOptions(NamedTuple):
@@ -34,7 +37,8 @@ class GuideOptions(NamedTuple):
     k: the most mismatches of a site or, with bulges, differences; pam, pam_side: what guides stand
     beside, see `load_pams`; length: their letters; max_insertions, max_deletions: bulges of the
     guide and of the site; score: `mit`, where guides have that specificity too; best: how many
-    guides there are at the most, None for all.
+    guides there are at the most, None for all; report: `sites`, or `ends` for every end beside a
+    PAM; nuclease: whose PAM that is, None where it was given by its letters.
     """
 
     k: int
@@ -45,6 +49,8 @@ class GuideOptions(NamedTuple):
     max_deletions: int = 0
     score: Sequence[str] = ()
     best: int | None = None
+    report: str = "sites"
+    nuclease: str | None = None
 
     @property
     def has_bulges(self) -> bool:
@@ -52,11 +58,42 @@ class GuideOptions(NamedTuple):
         return bool(self.max_insertions or self.max_deletions)
 
     @property
-    def is_scored(self) -> bool:
-        """Whether sites have a score: where one is asked for, and where guides are Cas9's."""
-        pams = [pam.sequence for pam in load_pams(self.pam, self.pam_side)]
-        is_of_cas9 = SCORES["cfd"].suits(self.length, pams, self.pam_side == "5p")
-        return is_of_cas9 or bool(self.score)
+    def pams(self) -> list[str]:
+        """The letters of each PAM."""
+        return [pam.sequence for pam in load_pams(self.pam, self.pam_side)]
+
+    @property
+    def scores(self) -> list[str]:
+        """The names of the scores of sites: CFD where guides are SpCas9's, and those asked for."""
+        leads = self.pam_side == "5p"
+        is_of_cas9 = SCORES["cfd"].suits(self.length, self.pams, leads, self.nuclease)
+        names = ("cfd", *self.score) if is_of_cas9 else self.score
+        return list(dict.fromkeys(names))
+
+
+class SiteTable(NamedTuple):
+    """The sites of guides.
+
+    batches: HitBatches, of a search that is iterated once; table: that they are written as; scorer:
+    of them, None where they have no scores.
+    """
+
+    batches: Any
+    table: Hits
+    scorer: Scorer | None
+
+
+def search_sites(panel: PatternSet, options: GuideOptions, genomes: Genomes, run: Run) -> SiteTable:
+    """Begin the search for the sites of guides."""
+    query = guide_query(panel, options)
+    scores = options.scores
+    scorer = make_scorer(query, scores, options.nuclease, run.threads) if scores else None
+    table = Hits((), panel, genomes, options.pam_side == "5p")
+    table.add_scores(scores)
+    if run.variants is not None:
+        table.add(VARIANTS)
+    run = run._replace(aligned=run.aligned or bool(scores))
+    return SiteTable(begin_search(query, genomes, run, scorer=scorer), table, scorer)
 
 
 class GuideSearch:
@@ -77,63 +114,95 @@ class GuideSearch:
         regions: Regions | None = None,
     ) -> None:
         """regions: of the target."""
-        self._best = options.best
+        check_scores(options.score, options.pams, options.pam_side == "5p", options.nuclease)
+        self._options = options
+        self._genomes = genomes
+        self._run = run
         self._found = find_guides(target, options, run, regions, genomes.circular)
-        panel, self._panel_rows = distinct_guides(self._found)
-        query = guide_query(panel, options)
-
-        # The scores of sites, and the specificity of guides that each comes to.
-        scores = list(dict.fromkeys(("cfd", *options.score))) if options.is_scored else []
-        self._scorer = make_scorer(query, scores, run.threads) if scores else None
-        specificities = self._scorer.specificities() if self._scorer else None
-        self.counts = Counts(panel, options.k, specificities)
-
-        self.sites = Hits((), panel, genomes, options.pam_side == "5p")
-        self.sites.add_scores(scores)
         if run.variants is not None:
-            self.sites.add(VARIANTS)
-        run = run._replace(aligned=run.aligned or bool(scores))
-        self._search = begin_search(query, genomes, run)
+            run = run._replace(variants=run.variants._replace(losses=True))
+
+        # The sites of guides that differ, and the specificity that their scores come to.
+        panel, self._panel_rows = distinct_guides(self._found)
+        self._search, self.sites, scorer = search_sites(panel, options, genomes, run)
+        specificities = scorer.specificities() if scorer else None
+        self.counts = Counts(panel, options.k, specificities)
+        self._variant_sites: VariantSites | None = None
+        if run.variants is not None:
+            self._variant_sites = VariantSites(guide_query(panel, options))
+            self._targets = Targets(self._found, self._panel_rows)
         self.progress = self._search.progress
         self.engine = self._search.engine
 
     def __iter__(self) -> Iterator[HitBatch]:
-        batches = self._search
-        if self._scorer:
-            batches = self._scorer.scored(batches)
-        for batch in batches:
-            self.counts.add(batch)
+        for batch in self._search:
+            of_reference = batch
+            if self._variant_sites is not None:
+                self._variant_sites.add(batch)
+                self._targets.add(batch)
+                of_reference = batch.picked(np.flatnonzero(batch.variants == ""))
+            self.counts.add(of_reference)
             yield batch
 
     def guides(self) -> GuideBatch:
-        """Return the guides, in the order of the target, or the best with the most specific
-        first."""
+        """Return all guides in the order of the target, once their sites are counted."""
         rows = self._panel_rows
         specificities = {
             score: specificity.values[rows] for score, specificity in self.counts.scores.items()
         }
         counts = self.counts.hits[rows]
-        found = replace(self._found, counts=counts, specificities=specificities)
-        if self._best is None:
-            return found
-        return found.picked(best_first(found)[: self._best])
+        guides = replace(self._found, counts=counts, specificities=specificities)
+        return guides if self._variant_sites is None else self._varied(guides, self._variant_sites)
+
+    def _varied(self, guides: GuideBatch, sites: VariantSites) -> GuideBatch:
+        """Return guides with what variants do to them."""
+        rows = self._panel_rows
+        sites.rest()
+        specificity = np.full(len(guides), np.nan)
+        if CFD in self.counts.scores:
+            reference = self.counts.scores[CFD]
+            specificity = sites.specificity(reference, self.counts.hits[:, 0])[rows]
+        losses = list(self._targets.losses())
+        names = [",".join(loss.name for loss in each) for each in losses]
+        return replace(
+            guides,
+            variant_sites=sites.counts[rows],
+            specificity_variants=specificity,
+            target_variants=np.array(names, object),
+            target_af=np.array([frequency_of(each) for each in losses]),
+        )
+
+    def best(self, guides: GuideBatch) -> GuideBatch:
+        """Return the best of all guides, the most specific first; all where none are asked for."""
+        if self._options.best is None:
+            return guides
+        return guides.picked(best_first(guides)[: self._options.best])
+
+    def sites_of(self, guides: GuideBatch) -> SiteTable:
+        """Search the genome again, for the sites of some of the guides."""
+        panel, _ = distinct_guides(guides)
+        return search_sites(panel, self._options, self._genomes, self._run)
 
 
 def best_first(guides: GuideBatch) -> Longs:
     """Return the order of guides from the best to the worst, int64[n].
 
     The most specific comes first, and those whose specificity is undefined last. Of equal ones the
-    fewest sites without differences decide, then the fewest with one, and so on, and then the order
-    in which they come:
+    fewest sites without differences decide, then the fewest with one, and so on, then the share of
+    G and C that is nearest to a half, and then the order in which they come:
 
-        specificity   d0  d1  d2
-        0.9            3   0   7
-        0.5            1   0   9
-        0.5            1   2   0
-        undefined      1   0   0
+        specificity   d0  d1  d2   GC
+        0.9            3   0   7   0.2
+        0.5            1   0   9   0.4
+        0.5            1   0   9   0.35
+        0.5            1   2   0   0.5
+        undefined      1   0   0   0.5
+
+    Sums depend in their last digits on the order of their parts, so that nine decimals count.
     """
-    specificity = np.nan_to_num(guides.specificity, nan=-1.0)
-    return order_of(-specificity, *guides.counts.T)
+    specificity = np.nan_to_num(guides.specificity, nan=-1.0).round(DECIMALS)
+    imbalance = np.abs(2 * guides.strong - guides.length)
+    return order_of(-specificity, *guides.counts.T, imbalance)
 
 
 def distinct_guides(guides: GuideBatch) -> tuple[PatternSet, Longs]:
@@ -146,7 +215,15 @@ def distinct_guides(guides: GuideBatch) -> tuple[PatternSet, Longs]:
 
 def guide_query(panel: PatternSet, options: GuideOptions) -> Query:
     """Return the Query for the sites of guides."""
-    query = Query("multi", panel, options.k, pam=options.pam, pam_side=options.pam_side)
+    check_choice("report", options.report, GUIDE_REPORTS)
+    query = Query(
+        "multi",
+        panel,
+        options.k,
+        pam=options.pam,
+        pam_side=options.pam_side,
+        report=options.report,
+    )
     if not options.has_bulges:
         return query
     return query._replace(
@@ -191,7 +268,7 @@ def _no_guide(
     target: Genome, length: int, options: GuideOptions, regions: Regions | None
 ) -> InputError:
     """Return the error that a target has no guide."""
-    pams = [pam.sequence for pam in load_pams(options.pam, options.pam_side)]
+    pams = options.pams
     side = "behind" if options.pam_side == "5p" else "before"
     place = " inside a region" if regions else ""
     return InputError(
@@ -231,6 +308,7 @@ def _guide_batch(hits: HitBatch, length: int, pam_side: str) -> GuideBatch:
         pam,
         counts=np.zeros((len(hits), 0), np.int64),
         specificities={},
+        number=np.zeros(len(hits), np.int64),
         origin=hits.origin,
     )
 

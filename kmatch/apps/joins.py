@@ -2,7 +2,7 @@
 
 Sites come in the order of hits. They are laid on one line (`finished_sites`), in parts that no
 product crosses: a site on `+` waits until every site on `-` that it can be joined to has come. So
-what waits is within the longest product. Then sites are joined (`joined_sites`), and in each
+sites that wait are within the longest product. Then sites are joined (`joined_sites`), and in each
 product a probe is looked for (`with_probes`).
 """
 
@@ -97,8 +97,8 @@ def with_second_turns(
 ) -> Iterator[HitBatch]:
     """Yield the HitBatches, with some sites of circular records again a turn later.
 
-    These are the sites on `-` and those of probes, as far as products of up to `longest` letters
-    reach over the origin. In a circle of n letters:
+    These are the sites on `-` and the sites of probes, as far as products of up to `longest`
+    letters reach over the origin. In a circle of n letters:
 
         0                            n                            2n
         |-(==)--<====--------====>---|-(==)--<====----------------|
@@ -324,7 +324,7 @@ def _fits(sites: Sites, products: ProductRows, product: tuple[int, int]) -> Bool
 
 
 def with_probes(sites: Sites, products: ProductRows, joins: Joins) -> ProductRows:
-    """Return the products that need no probe, and those that hold one, with the closest in each."""
+    """Return the products that need no probe or hold one, with the closest probe in each."""
     pair = joins.probe_pair[sites.oligo[products.plus]]
     products = replace(products, probe=_closest_probes(sites, products, pair, joins))
     is_whole = (pair == NO_PAIR) | (products.probe != NO_ROW)

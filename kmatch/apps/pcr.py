@@ -32,11 +32,12 @@ from kmatch.apps.joins import (
     with_probes,
     with_second_turns,
 )
+from kmatch.apps.reasons import SiteTally, explained
 from kmatch.apps.searches import begin_search
 from kmatch.arguments import PAIRINGS, check_choice, checked_count
 from kmatch.arrays import Bytes, Longs, order_of
 from kmatch.engine.types import LETTERS, Texts
-from kmatch.errors import InputError, warn
+from kmatch.errors import InputError, counted, warn
 from kmatch.genome import Genomes
 from kmatch.results.batches import HitBatch, ProductBatch, no_hits
 from kmatch.search.alignments import GenomeTexts
@@ -63,6 +64,7 @@ class PcrOptions(NamedTuple):
     edit: bool = False
     exact_3p: int = 0
     sequence: bool = False
+    max_unknown: int | None = None
 
 
 class PcrSearch:
@@ -84,15 +86,20 @@ class PcrSearch:
     ) -> None:
         # A product is inside a region only if its sites are.
         self._sites = begin_search(site_query(pairs, k, options), genomes, run, regions)
+        self._tally = SiteTally(pairs, joins_of(pairs, options))
         self._pairs = pairs
         self._options = options
+        self._count = 0  # of products, inside regions and elsewhere
         self.regions = regions
         self.engine = self._sites.engine
         self.progress = self._sites.progress
 
     def __iter__(self) -> Iterator[ProductBatch]:
         count = 0
-        for batch in products_of(self._sites, self._sites.genomes, self._pairs, self._options):
+        batches = products_of(
+            self._sites, self._sites.genomes, self._pairs, self._options, self._tally
+        )
+        for batch in batches:
             if count <= MANY < count + len(batch):
                 warn(
                     f"more than {MANY:,} products, and more to come; a smaller k, more letters "
@@ -100,6 +107,15 @@ class PcrSearch:
                 )
             count += len(batch)
             yield self.regions.inside(batch) if self.regions else batch
+        self._count = count
+
+    def why_none(self) -> str:
+        """Return in a line why there is no product, once the search is over and found none."""
+        why = explained(self._tally, self._pairs, self._options.product)
+        if self._count:
+            why = f"of {counted(self._count, 'product')} none lies in one region"
+        where = " in these regions" if self.regions else ""
+        return f"no product{where}; {why}"
 
 
 def site_query(pairs: PrimerPairs, k: int | str, options: PcrOptions) -> Query:
@@ -118,26 +134,37 @@ def site_query(pairs: PrimerPairs, k: int | str, options: PcrOptions) -> Query:
         ) from None
     if checked_count("product", least) > checked_count("product", most):
         raise InputError(f"product: the least, {least}, is more than the most, {most}")
-    if options.edit:
-        return Query("edit", pairs.primers, k, exact_3p=options.exact_3p, report="loci")
-    return Query("hamming", pairs.primers, k, exact_3p=options.exact_3p)
+    query = Query(
+        "edit" if options.edit else "hamming",
+        pairs.primers,
+        k,
+        exact_3p=options.exact_3p,
+        max_unknown=options.max_unknown,
+    )
+    return query._replace(report="loci") if options.edit else query
 
 
 def products_of(
-    batches: Iterable[HitBatch], genomes: Genomes, pairs: PrimerPairs, options: PcrOptions
+    batches: Iterable[HitBatch],
+    genomes: Genomes,
+    pairs: PrimerPairs,
+    options: PcrOptions,
+    tally: SiteTally,
 ) -> Iterator[ProductBatch]:
     """Yield the products of sites, in order, of one genome after another.
 
-    batches: of the sites that a `site_query` has in the genomes.
+    batches: of the sites that a `site_query` has in the genomes; tally: notes them.
     """
     longest = options.product[1]
     joins = joins_of(pairs, options)
     texts = GenomeTexts(genomes, longest) if options.sequence else None
-    for _, of_genome in groupby(batches, lambda batch: batch.origin.number):
+    for _, of_genome in groupby(tally.heard(batches), lambda batch: batch.origin.number):
         if genomes.circular:
             of_genome = with_second_turns(of_genome, longest, joins.is_probe)
         for sites, finished_count in finished_sites(of_genome, longest):
             for products in joined_sites(sites, finished_count, joins, options.product):
+                hits = sites.hits
+                tally.note_products(hits.record[products.plus], hits.pattern[products.plus])
                 if joins.has_probes:
                     products = with_probes(sites, products, joins)
                 if len(products):

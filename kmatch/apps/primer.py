@@ -1,4 +1,7 @@
-"""For each position of a target the shortest substring that differs from all of a background."""
+"""For each position of a target the shortest substring that differs from all of a background.
+
+Primers hold A, C, G and T alone.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -20,12 +23,15 @@ from kmatch.results.melting import codes_of
 from kmatch.search.algorithms import choose_algorithm
 from kmatch.search.panel import wanted_strands
 from kmatch.search.query import RUN, Run
+from kmatch.search.regions import Regions
 from kmatch.search.search import Progress
 from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.patterns import PatternSet
 from kmatch.sequences.records import Progress as Hear
 from kmatch.sequences.records import Stretch, whole_stretches
 
+PLUS = 0
+MINUS = 1
 PART = 1 << 24  # letters that an engine is given at a time, where records are shorter
 LETTER_CODES = codes_of(encode_text(np.arange(256, dtype=np.uint8)))  # of ASCII codes
 COMPLEMENT = np.array([3, 2, 1, 0, UNKNOWN, FRESH], np.uint8)  # of columns
@@ -116,9 +122,8 @@ class PrimerOptions(NamedTuple):
     """Which primers are wanted; None sets no limit.
 
     min_length, max_length: letters a primer has at least (a shorter one is lengthened) and at most;
-    gc: (least, most) share of G and C; tm: (least, most) melting temperature in °C, which a primer
-    with an N has not; both_strands: also the primers of the target's strand `-`;
-    background_strand: `both` or `+`.
+    gc: (least, most) share of G and C; tm: (least, most) melting temperature in °C; both_strands:
+    also the primers of the target's strand `-`; background_strand: `both` or `+`.
     """
 
     min_length: int | None = None
@@ -168,7 +173,9 @@ class PrimerSearch:
         k: int,
         options: PrimerOptions,
         run: Run = RUN,
+        regions: Regions | None = None,
     ) -> None:
+        """regions: of the target, inside which primers lie."""
         self._k, self._options = _checked(k, options)
         self._background = background
         self._run = run
@@ -179,17 +186,21 @@ class PrimerSearch:
         self._names: list[str] = []
         for stretch in whole_stretches(target.parts()):
             self._names += stretch.names
+            if regions:
+                regions.meet(stretch.names, stretch.lengths)
             lengths.append(stretch.lengths)
             codes.append(LETTER_CODES[stretch.letters])
         record_lengths = np.concatenate(lengths)
         self._bounds = bounds_of(record_lengths)
         self._codes = np.concatenate(codes)
-        self._starts = self._all_starts()
+        if regions:
+            regions.check(target.label)
+        self._starts = self._all_starts(regions)
         self.progress = Progress()
         self.progress.add(record_lengths)
         self.engine = run.cluster or choose_algorithm("primer", PatternSet([], []), run)
 
-    def _all_starts(self) -> Starts:
+    def _all_starts(self, regions: Regions | None) -> Starts:
         """Return the Starts of all records, whose bounds engines raise.
 
         Behind the n starts of the strand `+` come those of the strand `-`, where they are asked
@@ -206,9 +217,10 @@ class PrimerSearch:
             turned_bounds = len(codes) - record_bounds[::-1]
             record_bounds = np.concatenate([record_bounds, turned_bounds[1:]])
 
-        # A primer ends in its record.
-        record_ends = np.repeat(record_bounds[1:], np.diff(record_bounds))
-        limits = record_ends - np.arange(len(codes))
+        # A primer ends in its record and in its region, and holds no unknown letter.
+        limits = _known_letters(codes, record_bounds)
+        if regions:
+            limits = np.minimum(limits, self._letters_left(regions))
         if self._options.max_length is not None:
             limits = np.minimum(limits, self._options.max_length)
 
@@ -219,12 +231,23 @@ class PrimerSearch:
         masks = np.where(is_base, 1 << codes, 0).astype(np.uint8)
         return Starts(masks, record_bounds, limits, bounds)
 
+    def _letters_left(self, regions: Regions) -> Longs:
+        """Return how many letters Regions have from each start on, ordered as in `_all_starts`."""
+        records = list(zip(self._names, np.diff(self._bounds).tolist(), strict=True))
+        parts = [regions.letters_left(name, length, PLUS) for name, length in records]
+        if self._options.both_strands:
+            for name, length in reversed(records):
+                parts.append(regions.letters_left(name, length, MINUS))
+        return np.concatenate(parts)
+
     def __iter__(self) -> Iterator[PrimerBatch]:
         search = (self._starts, self._background, self._k, self._options)
         if self._run.cluster:
             self._run.cluster.raise_bounds(*search, self._run, self.progress)
         else:
             raise_bounds(*search, self.engine, self.progress.hear)
+        if self._background.selection:
+            self._background.selection.check()
         for number in range(len(self._names)):
             primers = self._primers(number)
             if len(primers.start):
@@ -267,6 +290,20 @@ class PrimerSearch:
             codes=self._codes[begin:end],
             regions=regions,
         )
+
+
+def _known_letters(codes: Bytes, record_bounds: Longs) -> Longs:
+    """Return how many letters A, C, G and T there are from each letter of records on, int64[n].
+
+    record     A C N G T | A C
+    letters    2 1 0 2 1 | 2 1
+    """
+    # The first place from each letter on where a record ends or a letter is unknown.
+    ends = np.repeat(record_bounds[1:], np.diff(record_bounds))
+    place = np.arange(len(codes))
+    ends[codes >= UNKNOWN] = place[codes >= UNKNOWN]
+    first_end = np.minimum.accumulate(ends[::-1])[::-1]
+    return first_end - place
 
 
 def _regions(primers: FoundPrimers) -> Longs:

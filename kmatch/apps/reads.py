@@ -1,4 +1,4 @@
-"""What is decided about reads: which of them hold a pattern, and which barcode each one has.
+"""Decisions about reads: the reads that hold a pattern, and the barcode of each read.
 
 Reads are searched in windows of whole records, in the order of their file.
 """
@@ -73,7 +73,7 @@ class ReadSearch:
 
     query: `hamming` or `edit`; within: how many letters at the beginning of a read are searched
     for patterns, and at its end for their reverse complements, None for the whole read. Warns of
-    patterns that are longer than every read. Raises InputError for what does not fit.
+    patterns that are longer than every read. Raises InputError for arguments that do not fit.
     """
 
     def __init__(
@@ -142,10 +142,10 @@ class ReadSearch:
 
 
 class ReadFilter:
-    """Writes reads that hold a pattern, or with `invert` those that hold none, to a binary handle.
+    """Writes reads that hold a pattern, or with `invert` reads that hold none, to a binary handle.
 
-    others: takes the rest, None for nothing; mates: takes those of the reads that are kept; kept,
-    sites: how many there were so far.
+    others: takes the rest, None for nothing; mates: takes the mates of the reads that are kept;
+    kept, sites: their numbers so far.
     """
 
     def __init__(self, invert: bool, output: Any, others: Any = None, mates: Any = None) -> None:
@@ -237,8 +237,8 @@ def joined_sites(parts: Sequence[Sites]) -> Sites:
 class Barcodes:
     """Barcodes, each of one pattern or of several that share its name.
 
-    names: of the barcodes; most: the differences that their sites have at the most; query: what is
-    looked for, sites of second barcodes too. Warns of barcodes that are each other's reverse
+    names: of the barcodes; most: the differences that their sites have at the most; query: the
+    search for sites, of second barcodes too. Warns of barcodes that are each other's reverse
     complement, if the whole read is searched. Raises InputError for barcodes that cannot be told
     apart, and for numbers that do not fit.
     """
@@ -250,6 +250,7 @@ class Barcodes:
         edit: bool = False,
         margin: int = 1,
         within: int | None = None,
+        max_unknown: int | None = None,
     ) -> None:
         self.names = list(dict.fromkeys(patterns.names))
         numbers = {name: number for number, name in enumerate(self.names)}
@@ -261,7 +262,7 @@ class Barcodes:
         _check_lengths(patterns, farthest, within)
         _check_letters(patterns, within is None)
         problem, report = ("edit", "loci") if edit else ("hamming", None)
-        self.query = Query(problem, patterns, farthest, report=report)
+        self.query = Query(problem, patterns, farthest, report=report, max_unknown=max_unknown)
 
     def assigned(self, window: Window) -> ReadBatch:
         """Return the rows of the reads of a Window."""
@@ -320,7 +321,7 @@ class Barcodes:
 
 
 def _check_lengths(patterns: PatternSet, farthest: int, within: int | None) -> None:
-    """Raise InputError for barcodes that are too short or too long for what is asked.
+    """Raise InputError for barcodes that are too short or too long for the arguments.
 
     farthest: the differences within which second barcodes are looked for.
     """
@@ -384,7 +385,7 @@ def _clean_names(reads: RawReads) -> Texts:
 class Demultiplexer:
     """Gives reads their barcodes, and writes them to the files of a Folder, if there is one.
 
-    trim: whether assigned reads lose their barcode and what is on its outer side.
+    trim: whether assigned reads lose their barcode and the letters outside it.
     """
 
     def __init__(
@@ -417,7 +418,7 @@ class Demultiplexer:
 
 
 def _outside(batch: ReadBatch) -> Spans:
-    """Return what stays of each read without its barcode and what is on the outer side of that.
+    """Return the part of each read that is left without its barcode and the letters outside it.
 
     +  ····[barcode]■■■■■■■■■      -  ■■■■■■■■■[barcode]····
     """

@@ -9,42 +9,58 @@ from kmatch.search.begin import begin_here
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.rules import rules_of
+from kmatch.search.sites import SiteSearch
 
 if TYPE_CHECKING:
     from kmatch.results.scores import Scorer
 
 
 def begin_search(
-    query: Query, genomes: Genomes, run: Run = RUN, regions: Regions | None = None
+    query: Query,
+    genomes: Genomes,
+    run: Run = RUN,
+    regions: Regions | None = None,
+    scorer: "Scorer | None" = None,
 ) -> Any:
     """Return the search of a Query in genomes, which is iterated and asked as a Search.
 
     run: with a `cluster`, that searches; with `variants`, their haplotypes are searched on this
-    machine, and the reference where it would be without them.
+    machine, and the reference where it would be without them; scorer: of hits beside a PAM, which
+    are aligned then.
     """
+    search = _begin_ends(query, genomes, run, regions)
+    if query.report == "sites" or scorer is not None:
+        return SiteSearch(search, query, run, scorer)
+    return search
+
+
+def _begin_ends(query: Query, genomes: Genomes, run: Run, regions: Regions | None) -> Any:
+    """Return the search of a Query for the hits among which sites are."""
     if run.variants is not None:
         from kmatch.variants.search import VariantSearch
 
-        reference = begin_search(query, genomes, run._replace(variants=None), regions)
+        reference = _begin_ends(query, genomes, run._replace(variants=None), regions)
         return VariantSearch(reference, query, run.variants)
     if run.cluster is not None:
         return run.cluster.search(query, genomes, run, regions)
     return begin_here(query, genomes, run, regions)
 
 
-def make_scorer(query: Query, names: Sequence[str], threads: int | None = None) -> "Scorer":
+def make_scorer(
+    query: Query, names: Sequence[str], nuclease: str | None = None, threads: int | None = None
+) -> "Scorer":
     """Return the Scorer of the hits of a Query by the scores of these names.
 
     threads: that may score hits, None for one a core.
 
-    Raises InputError for PAMs that a score is not for.
+    Raises InputError for PAMs that a score is not for, and for another nuclease than its own.
     """
     from kmatch.results.scores import Scorer
 
     rules = rules_of(query)
     pams = [pam.sequence for pam in rules.pams]
     guides = query.patterns.sequences
-    return Scorer(names, guides, pams, rules.leads, rules.bounds, threads)
+    return Scorer(names, guides, pams, rules.leads, rules.bounds, nuclease, threads)
 
 
 @contextmanager

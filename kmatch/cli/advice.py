@@ -1,4 +1,4 @@
-"""The usual mistakes, most of them habits from other tools, and what to type here."""
+"""The usual mistakes, most of them habits from other tools, and the correction of each."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -68,7 +68,7 @@ _NO_HYPHEN = "‐‑‒–—−"  # dashes that editors make of a hyphen
 
 
 def advised(error: click.UsageError, arguments: Iterable[str]) -> str:
-    """What was wrong with the arguments, and what to type instead where that is known."""
+    """Return the fault in the arguments, with a correction where one is known."""
     found = _advice(error, arguments)
     if not found:
         return error.format_message()

@@ -1,4 +1,4 @@
-"""The commands together, what they have in common, and what their help shows."""
+"""The commands together: their common parts, and their help."""
 
 import inspect
 import os
@@ -49,7 +49,7 @@ class Option(click.Option):
     """An option, and the group of help in which it is shown.
 
     names: parted by blanks; kind: a type, bool for a flag, the metavar of a text or a path, or
-    choices, of which the first is the default; shown: the default in words, where it is none of the
+    choices, the first being the default; shown: the default in words, where it is none of the
     values; reads: whether it is the path of an input.
     """
 
@@ -75,8 +75,11 @@ class Option(click.Option):
             raise click.BadParameter(str(error), ctx, self) from error
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Its row of help, without parentheses round a default."""
-        names, text = super().get_help_record(ctx) or ("", "")
+        """Its row of help, without parentheses round a default; None for one that is hidden."""
+        record = super().get_help_record(ctx)
+        if record is None:
+            return None
+        names, text = record
         return names, re.sub(r"\[default: \((.*)\)(?=[;\]])", r"[default: \1", text)
 
 
@@ -88,7 +91,7 @@ def grouped(group: str, *options: Option) -> tuple[Option, ...]:
 
 
 class Argument(click.Argument):
-    """An argument, by default a path, and what help says of it."""
+    """An argument, by default a path, and its words in the help."""
 
     def __init__(self, name: str, text: str, **more: Any) -> None:
         super().__init__([name], **{"type": PATH} | more)
@@ -110,16 +113,20 @@ class Given(SimpleNamespace):
     annotate: Sequence[str] = ()
     columns: str | None = None
     form: str | None = None
+    html: str | None = None
+    nuclease: str | None = None
+    pam: Sequence[str] | None = None
     scheduler: str | None = None
     score: Sequence[str] = ()
-    vcf: str | None = None
+    vcf: Sequence[str] = ()
 
     def made(self, kind: type[Fields]) -> Fields:
-        """A NamedTuple of those that its fields name; other fields keep their defaults."""
+        """Return a NamedTuple of the values that its fields name; other fields keep their
+        defaults."""
         return kind(**self.values(getattr(kind, "_fields", ())))
 
     def values(self, names: Sequence[str]) -> dict[str, Any]:
-        """Those of some names that the command has, by name."""
+        """Return the values of some names, by name, as far as the command has them."""
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
 
@@ -127,7 +134,7 @@ _SETTINGS = {"show_default": True, "help_option_names": ["-h", "--help"]}
 
 
 class _Exemplified(click.Command):
-    """What has help that begins with examples."""
+    """A command with help that begins with examples."""
 
     examples: Sequence[str] = ()
 
@@ -139,7 +146,7 @@ class _Exemplified(click.Command):
 
 
 class Command(_Exemplified):
-    """A command, made of a function that takes what is Given.
+    """A command, made of a function that takes a Given.
 
     It refuses an option given twice where one of the values would be lost. examples: command lines,
     with which its help begins; differs: how it differs from others, with which its help ends;
@@ -216,7 +223,7 @@ class Command(_Exemplified):
 def command(
     short_help: str, *parameters: click.Parameter, **more: Any
 ) -> Callable[[Callable[[Given], None]], Command]:
-    """Make a Command of a function; more: what it is told besides."""
+    """Make a Command of a function; more: other arguments of Command."""
     return lambda function: Command(function, parameters, short_help=short_help, **more)
 
 
@@ -243,8 +250,8 @@ def check_files(inputs: Iterable[tuple[str, str]], outputs: Mapping[str, str]) -
 
 
 def _file(path: str, stream: str) -> object:
-    """What identifies a standard stream, a regular file, or one that does not exist yet, by
-    whatever name; what equals nothing for other devices and pipes."""
+    """Return an identity of a standard stream, a regular file, or a file that does not exist yet,
+    by whatever name; for other devices and pipes, an object that equals nothing."""
     with suppress(OSError, ValueError, AttributeError):
         found = os.fstat(getattr(sys, stream).fileno()) if path == "-" else os.stat(path)
         if stat.S_ISREG(found.st_mode):
@@ -273,7 +280,7 @@ class _Commands(Mapping[str, click.Command]):
 
 
 class _Group(_Exemplified, click.Group):
-    """The commands together, which help lists by what they are for."""
+    """The commands together, which help lists by their purpose."""
 
     examples = (
         "kmatch hamming genome.fa.gz -p TATCACCGATTGACCTGAAT -k 3",

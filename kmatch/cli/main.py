@@ -1,4 +1,4 @@
-"""The `kmatch` command, its standard streams, and what its errors look like."""
+"""The `kmatch` command, its standard streams, and the look of its errors."""
 
 import io
 import os
@@ -52,7 +52,7 @@ def run(arguments: Iterable[str]) -> int:
 
 
 def _words(error: Exception) -> str:
-    """What is said of an error."""
+    """Return the words for an error."""
     from kmatch.errors import KmatchError
 
     if isinstance(error, KmatchError):

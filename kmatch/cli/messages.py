@@ -1,4 +1,4 @@
-"""What a user sees on standard error: messages, as loud as asked for, and progress."""
+"""Messages and progress on standard error, as loud as asked for."""
 
 import os
 import re
@@ -14,7 +14,8 @@ WORD = 200  # characters of one word of a message, such as a name or a path
 MESSAGE = 1000  # characters of a message
 # characters of a line for a bar's label at most, and for the bar at least
 LABEL = 32
-REST = 44
+REST = 48
+ESTIMATED = 600.0  # seconds of a search by whose speed the rest is estimated
 _CUT = " … "
 _LONG_WORD = re.compile(rf"\S{{{WORD + 1},}}")
 
@@ -61,7 +62,7 @@ class Messages:
             _say(message)
 
     def conclude(self, message: str) -> None:
-        """Say on a terminal, or where --verbose asks for it, what was done."""
+        """Print a summary on a terminal, or where --verbose asks for it."""
         if self.verbose or self._is_watched():
             _say(message)
 
@@ -74,7 +75,7 @@ class Messages:
     def progress(self, label: str, in_tasks: bool = False) -> Iterator[Advance | None]:
         """Give a function (consumed, size) that moves a bar on a terminal; elsewhere None.
 
-        label: a path, of which the bar shows the base name; in_tasks: whether these are tasks,
+        label: a path, whose base name the bar shows; in_tasks: whether these are tasks,
         and not bytes.
         """
         if not self._is_watched():
@@ -85,9 +86,13 @@ class Messages:
 
         words = rich.TextColumn("{task.description}", markup=False)
         done = rich.MofNCompleteColumn() if in_tasks else rich.DownloadColumn()
-        columns = (words, rich.BarColumn(), done, rich.TimeElapsedColumn())
+        left = rich.TimeRemainingColumn()
+        columns = (words, rich.BarColumn(), done, rich.TimeElapsedColumn(), left)
         console = Console(stderr=True)
-        with rich.Progress(*columns, console=console, transient=True) as progress:
+        bar = rich.Progress(
+            *columns, console=console, transient=True, speed_estimate_period=ESTIMATED
+        )
+        with bar as progress:
             longest = max(8, min(LABEL, console.width - REST))
             name = one_line(label)
             task = progress.add_task(shorten(os.path.basename(name) or name, longest), total=None)

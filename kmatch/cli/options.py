@@ -7,11 +7,13 @@ from itertools import chain
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 import kmatch.published.registry  # noqa: F401  offers its algorithms to searches
-from kmatch.arguments import APART, PAM_SIDES, STRANDS, checked_count, checked_share
+from kmatch.arguments import APART, GAP_READINGS, PAM_SIDES, STRANDS, checked_count, checked_share
 from kmatch.cli.command import OUTPUT, RUNNING, WHERE, Argument, Given, Option, grouped
 from kmatch.errors import InputError
+from kmatch.nucleases import NUCLEASES
 from kmatch.results.output import COMPRESSED, is_special
 from kmatch.search.algorithms import ENGINE, names
 
@@ -24,18 +26,23 @@ _DEVICES = ("auto", "cpu", "cuda")  # that shells complete, of which some part w
 
 
 class Count(click.types.IntParamType):
-    """An integer that counts letters, differences or threads, from `least` on."""
+    """An integer that counts letters, differences or threads, from `least` on, to `most` if that is
+    given."""
 
     name = "whole number"
     metavar = "N"
 
-    def __init__(self, least: int = 0) -> None:
+    def __init__(self, least: int = 0, most: int | None = None) -> None:
         self.least = least
+        self.most = most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if isinstance(value, str) and _DIGITS.fullmatch(value):
             value = int(value)
-        return checked_count("it", value, self.least)
+        count = checked_count("it", value, self.least)
+        if self.most is not None and count > self.most:
+            self.fail(f"it is {count}; it must be {self.most:,} or less", param, ctx)
+        return count
 
 
 class Distance(Count):
@@ -96,6 +103,16 @@ def _circular(context: click.Context, option: click.Parameter, given: str | None
     return given.split(",") if given else given is not None
 
 
+def _globs(context: click.Context, option: click.Parameter, given: str | None) -> Any:
+    """Return the globs that are parted by commas."""
+    if given is None:
+        return None
+    globs = given.split(",")
+    if not all(globs):
+        raise InputError(f"{given!r} has an empty part; give globs of names, as in chr[0-9]*,chrX")
+    return globs
+
+
 READ = "A file of FASTA, FASTQ, 2bit or GenBank, compressed or not; - is standard input."
 GENOME = Argument(
     "genome",
@@ -110,6 +127,19 @@ def regions(what: str) -> Option:
     return Option("--regions", "BED", "everywhere", text, group=WHERE)
 
 
+GAPS = Option(
+    "--gaps",
+    GAP_READINGS,
+    "an error",
+    "Leave gaps, - and ., out of FASTA and GenBank (drop), or read them as unknown letters.",
+    group=WHERE,
+)
+NAME_COLUMN = Option(
+    "--name-column",
+    "NAME",
+    "name, id or the first",
+    "Take names from this column, beside --column.",
+)
 PATTERNS = (
     GENOME,
     Argument(
@@ -131,7 +161,9 @@ PATTERNS = (
         "no header line",
         "Read PATTERNS as CSV or TSV with a header line; NAME is the column of sequences.",
     ),
+    NAME_COLUMN,
     regions("hits"),
+    GAPS,
 )
 
 
@@ -144,6 +176,12 @@ MISMATCHES = distance("Allow N mismatches, or N percent of a pattern's letters."
 EXACT = (
     Option("--exact-5p", NONE, None, "Match a pattern's first N letters exactly.", default=0),
     Option("--exact-3p", NONE, None, "Match a pattern's last N letters exactly.", default=0),
+)
+UNKNOWN = Option(
+    "--max-unknown",
+    NONE,
+    "unknown letters match nothing",
+    "Allow N letters of a hit that are no A, C, G or T; they match what they may stand for.",
 )
 BOUNDS = tuple(
     Option(f"--max-{kind}", NONE, "k", f"Allow N {what} among the k differences.")
@@ -169,6 +207,14 @@ PAMS = (
         None,
         "Expect the PAM behind the pattern (3p: NGG) or before it (5p: TTTV).",
     ),
+)
+NUCLEASE = Option(
+    "--nuclease",
+    tuple(NUCLEASES),
+    "none",
+    "Set the PAM and its side, for guides the length too, by a nuclease. kmatch info --nucleases "
+    "lists them.",
+    metavar="NAME",
 )
 OLIGOS = (
     "A table of tabs, commas or semicolons with a pair a line: NAME, FORWARD, REVERSE and maybe "
@@ -197,19 +243,51 @@ SCORE = Option(
     "--score",
     ("cfd", "mit"),
     "none",
-    "Add a column with this score of Cas9's sites, and the specificity to --summary. Can be "
+    "Add a column with this score of SpCas9's sites, and the specificity to --summary. Can be "
     "repeated.",
     multiple=True,
     group=OUTPUT,
 )
 
 
+def set_nuclease(given: Given) -> None:
+    """Set PAM, side and length, where a command has these, by the nuclease that is asked for.
+
+    Raises UsageError where one of them is given beside it.
+    """
+    if given.nuclease is None:
+        return
+    context = click.get_current_context()
+    for name in ("pam", "pam_side", "length"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = name.replace("_", "-")
+            raise click.UsageError(f"--nuclease sets --{option}; leave one of them out")
+    nuclease = NUCLEASES[given.nuclease]
+    given.pam = nuclease.pam
+    given.pam_side = nuclease.side
+    given.length = nuclease.length
+
+
+def check_scores(given: Given) -> None:
+    """Raise UsageError for a score that is not for sites beside the PAM that is asked for."""
+    if not given.score:
+        return
+    from kmatch.results.scores import check_scores
+    from kmatch.search.rules import load_pams
+
+    pams = [pam.sequence for pam in load_pams(given.pam, given.pam_side)]
+    try:
+        check_scores(given.score, pams, given.pam_side == "5p", given.nuclease)
+    except InputError as error:
+        raise click.UsageError(f"--score: {error}") from error
+
+
 def _sample_names(context: click.Context, option: click.Parameter, given: str) -> Any:
-    """Return names of samples, given with commas or by a file with a name a line."""
+    """Return names of samples, given with commas or by the first words of a file's lines."""
     if given and os.path.isfile(given):
         from kmatch.sequences.files import read_names
 
-        return read_names(given, "samples")
+        return [line.split()[0] for line in read_names(given, "samples")]
     return given.split(",") if given else None
 
 
@@ -220,13 +298,14 @@ VARIANTS = grouped(
         "VCF",
         "none",
         "Find also the hits that haplotypes of these variants make. Adds the columns variants, af, "
-        "samples and reference_distance.",
+        "samples and reference_distance. Can be repeated, for records in files of their own.",
+        multiple=True,
     ),
     Option(
         "--samples",
         "NAME,...|FILE",
         "all",
-        "Take only the genotypes of these samples.",
+        "Take only the genotypes of these samples; of FILE the first word of each line.",
         callback=_sample_names,
     ),
     Option(
@@ -236,6 +315,7 @@ VARIANTS = grouped(
         "Take only alleles of this frequency or more, from 0 to 1.",
         default=0.0,
     ),
+    Option("--af-key", "KEY", None, "Read frequencies from this key of INFO.", default="AF"),
     Option(
         "--max-haplotypes",
         ONE,
@@ -256,7 +336,7 @@ def algorithm(*commands: str) -> Option:
     return Option("--algorithm", known, None, text, metavar="NAME", group=RUNNING)
 
 
-FILE, FORM, FORM_OF_HITS, COLUMNS, ANNOTATE, JSON, *COUNTS = grouped(
+FILE, FORM, FORM_OF_HITS, COLUMNS, ANNOTATE, JSON, HTML, *COUNTS = grouped(
     OUTPUT,
     Option(
         "-o --output",
@@ -288,7 +368,19 @@ FILE, FORM, FORM_OF_HITS, COLUMNS, ANNOTATE, JSON, *COUNTS = grouped(
         reads=True,
     ),
     Option("--json", "FILE", "none", "Write also a report of the search as JSON."),
-    Option("--limit", ONE, "all", "Write only the N closest hits of each pattern."),
+    Option(
+        "--html",
+        "FILE",
+        "none",
+        "Write also a page for browsers, with counts, a picture and the 10,000 closest rows. It "
+        "needs Jinja2 and Matplotlib.",
+    ),
+    Option(
+        "--limit",
+        ONE,
+        "all",
+        "Write only the N closest hits of each pattern; with --each record, in each record.",
+    ),
     Option("--summary", "FILE", "none", "Write also each pattern's number of hits by distance."),
     Option("--summary-only", bool, None, "Write the table of --summary in place of the hits."),
 )
@@ -308,6 +400,23 @@ STRAND, CIRCULAR = grouped(
         is_flag=False,
         flag_value="",
         callback=_circular,
+    ),
+)
+RECORDS = grouped(
+    WHERE,
+    Option(
+        "--records",
+        "GLOB,...",
+        "all",
+        "Search only records whose names fit a glob: chr[0-9]*,chrX. Case matters.",
+        callback=_globs,
+    ),
+    Option(
+        "--skip-records",
+        "GLOB,...",
+        "none",
+        "Leave out records whose names fit a glob: *_alt.",
+        callback=_globs,
     ),
 )
 RUN = DEVICE, THREADS, SCHEDULER, QUIET, VERBOSE, DEBUG = grouped(
@@ -338,7 +447,7 @@ RUN = DEVICE, THREADS, SCHEDULER, QUIET, VERBOSE, DEBUG = grouped(
 # Where the table of products, of primers or of hits goes, and how the search for them runs.
 MORE = (COLUMNS, ANNOTATE, JSON)
 TABLE = (FILE, FORM, *MORE, *RUN)
-HITS = (FILE, FORM_OF_HITS, *MORE, *COUNTS, STRAND, CIRCULAR, *RUN)
+HITS = (FILE, FORM_OF_HITS, *MORE, *COUNTS, STRAND, CIRCULAR, *RECORDS, *RUN)
 
 
 def format_of(given: Given, of_hits: bool = False, default: str = "bed") -> str:

@@ -6,13 +6,14 @@ from functools import partial
 
 import click
 
-from kmatch.arguments import BACKGROUND_STRANDS, PAIRINGS, PAM_SIDES
+from kmatch.arguments import BACKGROUND_STRANDS, GUIDE_REPORTS, PAIRINGS, PAM_SIDES
 from kmatch.cli import options
 from kmatch.cli.command import OUTPUT, WHERE, Argument, Given, Option, command, grouped
 from kmatch.cli.options import NONE, OLIGOS, ONE, READ, Number
 from kmatch.cli.searches import Search, check_inputs, heard
-from kmatch.errors import counted
+from kmatch.errors import InputError, counted, warn
 
+EXACT_3P = Option("--exact-3p", NONE, None, "Match a primer's last N letters exactly.", default=0)
 SALTS = tuple(
     Option(f"--{name}", Number(), None, text, default=default, group=OUTPUT)
     for name, default, text in (
@@ -51,7 +52,8 @@ SALTS = tuple(
         "Join the partners of a pair (own), or any two primers, one with itself too (any).",
     ),
     options.EDIT,
-    Option("--exact-3p", NONE, None, "Match a primer's last N letters exactly.", default=0),
+    EXACT_3P,
+    options.UNKNOWN,
     Option(
         "--sequence",
         bool,
@@ -60,8 +62,11 @@ SALTS = tuple(
         group=OUTPUT,
     ),
     options.regions("products"),
+    options.GAPS,
     options.algorithm("hamming", "edit"),
     options.CIRCULAR,
+    *options.RECORDS,
+    options.HTML,
     *options.TABLE,
     examples=(
         "kmatch pcr genome.fa.gz -p ACCAGGAACTAATCAGACAAG CAAAGACCAATCCTACCATGAG -k 2",
@@ -79,6 +84,7 @@ def pcr(given: Given) -> None:
     if given.sequence and search.form not in ("tsv", "csv"):
         raise click.UsageError("--sequence adds a column to TSV; give --format tsv too")
     from kmatch.apps.pcr import PcrOptions, PcrSearch
+    from kmatch.results.limit import ProductCounts
     from kmatch.results.table import Products
     from kmatch.sequences.oligos import load_pairs
 
@@ -88,11 +94,16 @@ def pcr(given: Given) -> None:
     search.open_genomes(given.sequence, pairs.primers)
     table = Products((), pairs, given.sequence, search.genomes.named)
     search.dress(table)
+    counts = ProductCounts(pairs)
 
     begin = partial(PcrSearch, pairs, search.genomes, given.k, how, regions=search.regions)
     with search.batches(begin) as (found, handles):
-        search.writer(handles[0], table).write_all(found)
-    search.conclude(f"{counted(search.rows, 'product')} of {counted(len(pairs), 'pair')}")
+        products = search.shown(heard(found, counts.add))
+        search.writer(handles[0], table).write_all(products)
+    said = f"{counted(search.rows, 'product')} of {counted(len(pairs), 'pair')}"
+    search.conclude(said, tables=[table], pairs=counts.facts)
+    if not search.rows:
+        search.messages.answer(search.begun.why_none())
 
 
 @command(
@@ -141,14 +152,17 @@ def pcr(given: Given) -> None:
             "Compare primers with both strands of BACKGROUND, or with + alone.",
         ),
     ),
+    options.regions("primers of TARGET"),
     Option(
-        "--regions",
+        "--regions-out",
         "FILE",
         "none",
         "Write also the regions, as BED, in which a primer starts at every position.",
         group=OUTPUT,
     ),
+    options.GAPS,
     options.algorithm("primer"),
+    *options.RECORDS,
     *options.TABLE,
     examples=(
         "kmatch primer virus.fa genome.fa.gz -k 4 -o primers.bed",
@@ -169,22 +183,43 @@ def primer(given: Given) -> None:
                 f"{name} is one file, and not a list of files as {path} is elsewhere; join them: "
                 "cat *.fa | kmatch primer TARGET - -k N"
             )
+    _explain_regions(given.regions)
     search = Search(given)
     search.label = given.background
     from kmatch.apps.primer import PrimerOptions, PrimerSearch
     from kmatch.genome import Genome
     from kmatch.results.table import Primers
+    from kmatch.search.regions import load_regions
+    from kmatch.sequences.selection import load_selection
 
-    target, background = (Genome(path, keep=False) for path in paths)
+    selection = load_selection(given.records, given.skip_records)
+    target = Genome(given.target, keep=False, gaps=given.gaps)
+    background = Genome(given.background, keep=False, gaps=given.gaps).only(selection)
     how = given.made(PrimerOptions)
-    begin = partial(PrimerSearch, target, background, given.k, how)
+    where = load_regions(given.regions)
+    begin = partial(PrimerSearch, target, background, given.k, how, regions=where)
     table = Primers((), given.k, given.both_strands)
     search.dress(table)
-    with search.batches(begin, given.regions) as (found, handles):
-        if given.regions:
+    with search.batches(begin, given.regions_out) as (found, handles):
+        if given.regions_out:
             found = heard(found, partial(table.write_regions, handles[1]))
         search.writer(handles[0], table).write_all(found)
     search.conclude(counted(search.rows, "primer"))
+
+
+def _explain_regions(path: str | None) -> None:
+    """Say that --regions is read, which version 1 wrote; raises UsageError where there is no file.
+
+    path: what --regions was given, if anything.
+    """
+    if path is None:
+        return
+    if path != "-" and not os.path.exists(path):
+        raise click.UsageError(
+            f"--regions {path}: there is no such file, and --regions is read; what primer writes "
+            "as BED of regions is --regions-out"
+        )
+    warn("--regions is read, and narrows TARGET; what primer 1 wrote to it is --regions-out")
 
 
 @command(
@@ -211,6 +246,7 @@ def primer(given: Given) -> None:
         None,
         "Expect the PAM behind the guide (3p: NGG) or before it (5p: TTTV).",
     ),
+    options.NUCLEASE,
     Option("--length", ONE, None, "Find guides of N letters.", default=20),
     Option(
         "--max-insertions",
@@ -226,19 +262,52 @@ def primer(given: Given) -> None:
         "Allow N letters of a site that the guide lacks (DNA bulges).",
         default=0,
     ),
-    Option("--best", ONE, "all", "Write only the N most specific guides, the best first."),
+    Option(
+        "--report",
+        GUIDE_REPORTS,
+        None,
+        "Count each place once, with its best alignment (sites), or every end beside a PAM (ends).",
+    ),
+    Option(
+        "--best",
+        ONE,
+        "all",
+        "Write only the N most specific guides, the best first. Of equal ones guides with fewer "
+        "sites come first.",
+    ),
     options.regions("guides of TARGET"),
+    options.GAPS,
     *options.VARIANTS,
-    options.SCORE,
+    Option(
+        "--score",
+        ("cfd", "mit"),
+        "cfd",
+        "Add the specificity by mit as a column, and the score to --hits. CFD is always there. Can "
+        "be repeated.",
+        multiple=True,
+        group=OUTPUT,
+    ),
     Option(
         "--hits",
         "FILE",
         "none",
-        "Write also the sites of the guides, as BED, or as TSV or CSV by FILE's suffix.",
+        "Write also the sites of the guides that are written, as BED, or as TSV or CSV by FILE's "
+        "suffix. With --best the genome is searched twice.",
         group=OUTPUT,
     ),
     options.CIRCULAR,
-    *options.TABLE,
+    *options.RECORDS,
+    options.FILE,
+    Option(
+        "--format form",
+        options.TABLES,
+        "what FILE's suffix says, otherwise tsv",
+        "Output format.",
+        group=OUTPUT,
+    ),
+    *options.MORE,
+    options.HTML,
+    *options.RUN,
     examples=(
         "kmatch guides virus.fa genome.fa.gz -k 3 --best 10",
         "kmatch guides virus.fa genome.fa.gz -k 4 --max-deletions 1 --hits sites.tsv",
@@ -250,32 +319,51 @@ def guides(given: Given) -> None:
     """Find every guide of TARGET, and count its sites in GENOME.
 
     A guide is a window of A, C, G and T beside a PAM, on either strand. The specificity of a guide
-    is 1 / (1 + the sum of CFD of its sites), where the sum leaves one perfect site out.
+    is 1 / (1 + the sum of CFD of its sites), where the sum leaves one perfect site out. Guides that
+    are not SpCas9's have none.
     """
+    options.set_nuclease(given)
+    options.check_scores(given)
     search = Search(given, default="tsv")
     from kmatch.apps.guides import GuideOptions, GuideSearch
     from kmatch.genome import Genome
-    from kmatch.results.guides import Guides
+    from kmatch.results.guides import VARIED, Guides
     from kmatch.search.regions import load_regions
 
     table = Guides((), given.k, given.score)
-    search.dress(table)
+    search.dress(table, VARIED if given.vcf else ())
     form = options.format_by_name(given.hits, option="--hits") or "bed"
-    search.aligned = bool(given.hits) and form != "bed"
+    search.aligned = (bool(given.hits) and form != "bed") or bool(given.html)
     search.open_genomes(bool(given.vcf))
-    target = Genome(given.target, keep=False)
+    searches_again = given.hits and given.best
+    if searches_again and not search.genomes.can_reread:
+        raise InputError(
+            f"{search.label}: with --best the genome is searched again for --hits, and a pipe "
+            "cannot be read twice; give a file"
+        )
+    target = Genome(given.target, keep=False, gaps=given.gaps)
     how = given.made(GuideOptions)
     where = load_regions(given.regions)
     begin = partial(GuideSearch, target, search.genomes, how, regions=where)
     with search.batches(begin, given.hits) as (found, handles):
-        if given.hits:
-            search.writer(handles[1], search.begun.sites, form).write_all(found)
+        begun = search.begun
+        sites = search.shown(found)
+        if given.hits or given.html:
+            begun.sites.annotate_as(table)
+        if given.hits and not searches_again:
+            search.writer(handles[1], begun.sites, form).write_all(sites)
         else:
-            deque(found, maxlen=0)
-        table.take([search.begun.guides()])
+            deque(sites, maxlen=0)
+        best = begun.best(table.numbered(begun.guides()))
+        if searches_again:
+            again = begun.sites_of(best)
+            again.table.annotate_as(table)
+            search.writer(handles[1], again.table, form).write_all(again.batches)
+        table.take([best])
         search.writer(handles[0], table).write_all(table.batches)
     said = f"{counted(len(table), 'guide')} with {counted(search.rows, 'site')}"
-    search.conclude(said, search.begun.counts)
+    # Guides lie in TARGET, the lengths of whose records nobody has noted.
+    search.conclude(said, begun.counts, [table, begun.sites], lengths={})
 
 
 @command(
@@ -287,7 +375,9 @@ def guides(given: Given) -> None:
     ),
     options.PRODUCT,
     options.EDIT,
+    EXACT_3P,
     options.EACH,
+    options.GAPS,
     *grouped(
         OUTPUT,
         Option(
@@ -316,8 +406,10 @@ def guides(given: Given) -> None:
         options.COLUMNS,
         *SALTS,
         options.JSON,
+        options.HTML,
     ),
     options.CIRCULAR,
+    *options.RECORDS,
     *options.RUN,
     examples=(
         "kmatch assay pairs.tsv genome.fa.gz --each record -k 3",
@@ -330,6 +422,7 @@ def assay(given: Given) -> None:
 
     An assay amplifies a genome if its primers, each within k, make a product there. A probe has to
     lie inside the product, within k. Of several products, one with the fewest differences counts.
+    It is unknown if unknown letters, or the end of a record, may hide the product.
     """
     from kmatch.sequences.files import is_list, read_list, read_names
 
@@ -355,7 +448,8 @@ def assay(given: Given) -> None:
     how = given.made(AssayOptions)._replace(salts=given.made(Salts))
     begin = partial(AssaySearch, pairs, search.genomes, given.k, how)
     with search.batches(begin, given.matrix, given.positions) as (found, handles):
-        search.writer(handles[0], table).write_all(heard(found, table.count))
+        rows = search.shown(heard(found, table.count))
+        search.writer(handles[0], table).write_all(rows)
         if given.matrix:
             table.to_matrix(handles[1])
         if given.positions:
@@ -363,7 +457,8 @@ def assay(given: Given) -> None:
     table.check_targets()
     facts = table.facts
     amplified = sum(row["amplified"] for row in facts)
-    search.conclude(f"{amplified:,} of {counted(search.rows, 'row')} amplify", assays=facts)
+    said = f"{amplified:,} of {counted(search.rows, 'row')} amplify"
+    search.conclude(said, tables=[table], assays=facts)
     if targets is not None:
         for row in facts:
             name, _, *answers = row.items()

@@ -8,11 +8,12 @@ import click
 from kmatch.cli import options
 from kmatch.cli.command import OUTPUT, Argument, Given, Option, command, grouped
 from kmatch.cli.options import ONE
-from kmatch.cli.searches import Search, heard
+from kmatch.cli.searches import Search, check_columns, heard
 from kmatch.errors import counted
 
 READS = Argument("reads", "A file of FASTA or FASTQ, compressed or not; - is standard input.")
 PATTERNS, PATTERN, COLUMN = options.PATTERNS[1:4]
+NAME_COLUMN = options.NAME_COLUMN
 EDIT = Option("--edit", bool, None, "Count insertions and deletions as differences too.")
 RUN = (options.DEVICE, options.THREADS, options.QUIET, options.VERBOSE, options.DEBUG)
 MATES = Option("--mates", "FILE", "none", "Take the second reads of pairs from FILE.", reads=True)
@@ -24,10 +25,12 @@ MATES = Option("--mates", "FILE", "none", "Take the second reads of pairs from F
     PATTERNS,
     PATTERN,
     COLUMN,
+    NAME_COLUMN,
     options.distance(
         "Allow N mismatches, or N percent of a pattern's letters; with --edit, differences."
     ),
     EDIT,
+    options.UNKNOWN,
     Option("--invert", bool, None, "Write the reads that hold no pattern."),
     *grouped(
         OUTPUT,
@@ -59,6 +62,7 @@ def filter(given: Given) -> None:
     """
     if bool(given.patterns) == bool(given.sequences):
         raise click.UsageError("give the patterns as a file or with -p, one of the two")
+    check_columns(given)
     if bool(given.mates) != bool(given.mates_out):
         raise click.UsageError("--mates and --mates-out go together; give both")
     # The table is that of --hits.
@@ -70,11 +74,11 @@ def filter(given: Given) -> None:
     from kmatch.sequences.reads import opened_reads
 
     if given.patterns:
-        panel = read_patterns(given.patterns, given.column)
+        panel = read_patterns(given.patterns, given.column, given.name_column)
     else:
         panel = load_patterns(list(given.sequences))
     problem, report = ("edit", "loci") if given.edit else ("hamming", None)
-    query = Query(problem, panel, given.k, report=report)
+    query = Query(problem, panel, given.k, report=report, max_unknown=given.max_unknown)
     search.aligned = bool(given.hits)
     paths = (given.output or "-", given.others, given.mates_out)
     with opened_reads(given.reads, given.mates) as (reads, mates):
@@ -111,10 +115,12 @@ def filter(given: Given) -> None:
         "no header line",
         "Read BARCODES as CSV or TSV with a header line; NAME is the column of sequences.",
     ),
+    NAME_COLUMN,
     options.distance(
         "Allow N mismatches, or N percent of a barcode's letters; with --edit, differences."
     ),
     EDIT,
+    options.UNKNOWN,
     Option(
         "--within",
         ONE,
@@ -162,6 +168,7 @@ def demux(given: Given) -> None:
     for option in ("trim", "mates"):
         if getattr(given, option) and not given.split:
             raise click.UsageError(f"--{option} is for the files of --split; give --split DIR too")
+    check_columns(given)
     search = Search(given, default="tsv")
     if search.form == "bed":
         raise click.UsageError("demux writes TSV and CSV, as not every row has a place")
@@ -170,8 +177,8 @@ def demux(given: Given) -> None:
     from kmatch.sequences.patterns import read_patterns
     from kmatch.sequences.reads import opened_reads
 
-    panel = read_patterns(given.barcodes, given.column)
-    barcodes = Barcodes(panel, given.k, given.edit, given.margin, given.within)
+    panel = read_patterns(given.barcodes, given.column, given.name_column)
+    barcodes = Barcodes(panel, given.k, given.edit, given.margin, given.within, given.max_unknown)
     table = Reads((), barcodes.names, barcodes.most)
     search.dress(table)
     with (

@@ -21,9 +21,11 @@ from kmatch.cli import options
 from kmatch.cli.command import Given, Option, check_files, command
 from kmatch.cli.messages import Messages
 from kmatch.errors import InputError, counted, listed, warn
+from kmatch.search.algorithms import ENGINE
 from kmatch.search.query import Query, Run
 
 if TYPE_CHECKING:
+    from kmatch.pictures.report import Page
     from kmatch.results.columns import Table
     from kmatch.results.limit import Counts
     from kmatch.results.table import Hits
@@ -48,6 +50,7 @@ class Search:
     """
 
     def __init__(self, given: Given, of_hits: bool = False, default: str = "bed") -> None:
+        _check_unknown(given)
         self.given = given
         self.messages = Messages(given.quiet, given.verbose)
         self.form = options.format_of(given, of_hits, default)
@@ -61,6 +64,12 @@ class Search:
         self.genomes: Any = None
         self.begun: Any = None
         self.regions: Regions | None = None
+        self.page: Page | None = None
+        if given.html:
+            from kmatch.pictures import report
+
+            self.page = report.Page(of_guides=given.command == "guides")
+        self.has_alleles = False  # whether hits tell the alleles under them
 
     def open_genomes(self, rereads: bool, panel: "PatternSet | None" = None) -> None:
         """Open GENOME, and have the device woken meanwhile.
@@ -73,7 +82,9 @@ class Search:
 
         if panel is not None:
             self._panel, self.regions = panel, load_regions(self.given.regions)
-        self.genomes = as_genomes(self.given.genome, rereads).with_circular(self.given.circular)
+        given = self.given
+        genomes = as_genomes(given.genome, rereads, given.gaps).with_circular(given.circular)
+        self.genomes = genomes.with_records(given.records, given.skip_records)
         self.label = self.genomes.label
         if self.genomes.named and any(map(os.path.exists, self.given.outputs.values())):
             check_files([("GENOME", path) for path in self.genomes.paths], self.given.outputs)
@@ -107,7 +118,8 @@ class Search:
         if given.vcf:
             from kmatch.variants.vcf import Variants
 
-            run = run._replace(variants=given.made(Variants))
+            variants = given.made(Variants)._replace(alleles=self.has_alleles)
+            run = run._replace(variants=variants)
         with (
             open_outputs(given.output, *more) as handles,
             messages.announcing_compiling(),
@@ -146,10 +158,21 @@ class Search:
             except InputError as error:
                 raise click.UsageError(f"--columns: {error}") from error
         self.aligned = self.form != "bed" and (self.form not in options.TABLES or table.aligned)
+        self.aligned = self.aligned or bool(self.given.html)
 
-    def conclude(self, found: str, counts: "Counts | None" = None, **more: Any) -> None:
+    def conclude(
+        self,
+        found: str,
+        counts: "Counts | None" = None,
+        tables: "Sequence[Table[Any, Any]]" = (),
+        **more: Any,
+    ) -> None:
         """Say what was found, in how much, how fast and on which device, and warn of patterns that
-        are longer than every record; counts: of the hits, more: other facts, for --json."""
+        are longer than every record.
+
+        counts: of the hits; tables: of a page, the rows and of guides their sites; more: other
+        facts, for --json and a page.
+        """
         progress = self.begun.progress
         several = ""
         if self._panel is not None:
@@ -161,16 +184,51 @@ class Search:
         letters = f"{progress.letters:,} bp"
         seconds = time.perf_counter() - self._began
         device = self.begun.engine.description.partition(" (")[0].partition(", ")[0]
-        if self.given.json:
-            from kmatch.results.limit import write_report
+        if self.given.json or self.page:
+            from kmatch.results.limit import report_of, write_report
 
             facts = {"device": device, "seconds": round(seconds, 3), "records": progress.records}
             facts |= {"letters": progress.letters, "hits": self.rows}
+            facts["lengths"] = progress.lengths
             facts["command_line"] = self.given.command_line
             facts["inputs"] = [path for _, path in self.given.inputs]
-            write_report(self.given.json, self.given.command, counts, **facts | more)
+            facts |= more
+            if not facts["lengths"]:
+                del facts["lengths"]
+            if self.given.json:
+                write_report(self.given.json, self.given.command, counts, **facts)
+            if self.page:
+                self._write_page(report_of(counts, **facts), *tables)
         searched = f"{several}{records}, {letters} in {seconds:.1f} s on {device}"
         self.messages.conclude(f"{found}; {searched}")
+
+    def _write_page(self, facts: dict[str, Any], table: Any, sites: Any = None) -> None:
+        """Write the page of --html; facts: those of --json."""
+        from kmatch.results.output import open_output
+
+        assert self.page is not None
+        command = self.given.command
+        with open_output(self.given.html) as handle:
+            if sites is None:
+                self.page.write(handle, command, facts, table)
+            else:
+                self.page.write_guides(handle, command, facts, table, sites)
+
+    def shown(self, batches: Iterable[Any]) -> Iterable[Any]:
+        """Return batches, of which the page, if there is one, keeps the closest."""
+        return heard(batches, self.page.add) if self.page else batches
+
+
+def _check_unknown(given: Given) -> None:
+    """Raise UsageError for options that do not go with --max-unknown."""
+    if getattr(given, "max_unknown", None) is None:
+        return
+    if getattr(given, "algorithm", ENGINE) != ENGINE:
+        raise click.UsageError(
+            f"--max-unknown is not for --algorithm {given.algorithm}; leave one of them out"
+        )
+    if given.vcf:
+        raise click.UsageError("--max-unknown is not for --variants; leave one of them out")
 
 
 def check_inputs(given: Given, argument: str) -> None:
@@ -193,6 +251,7 @@ def check_inputs(given: Given, argument: str) -> None:
     *options.PATTERNS,
     options.MISMATCHES,
     *options.EXACT,
+    options.UNKNOWN,
     *options.VARIANTS,
     options.algorithm("hamming"),
     *options.HITS,
@@ -212,10 +271,13 @@ def hamming(given: Given) -> None:
     *options.PATTERNS,
     options.MISMATCHES,
     *options.PAMS,
+    options.NUCLEASE,
     options.SCORE,
     *options.EXACT,
+    options.UNKNOWN,
     *options.VARIANTS,
     options.algorithm("multi"),
+    options.HTML,
     *options.HITS,
     examples=(
         "kmatch multi genome.fa.gz guides.txt -k 4",
@@ -244,14 +306,18 @@ def multi(given: Given) -> None:
         REPORTS,
         "minima, beside a PAM ends",
         "Report every position where an occurrence ends (ends), the best of neighbouring ends "
-        "(minima), or the best of overlapping minima (loci).",
+        "(minima), the best of overlapping minima (loci), or beside a PAM the best of the ends "
+        "that reach one place (sites).",
     ),
     *options.PAMS,
+    options.NUCLEASE,
     options.SCORE,
     *options.EXACT,
     *options.BOUNDS,
+    options.UNKNOWN,
     *options.VARIANTS,
     options.algorithm("edit"),
+    options.HTML,
     *options.HITS,
     examples=(
         "kmatch edit genome.fa.gz -p TATCACCGATTGACCTGAAT -k 2 --format view",
@@ -296,17 +362,19 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     rereads: whether the search reads the genome twice.
     """
     _check_summary_only(given)
+    options.set_nuclease(given)
+    options.check_scores(given)
     search = Search(given, of_hits=True)
     panel = _panel(given)
     search.open_genomes(rereads or bool(given.vcf), panel)
     from kmatch.apps.searches import begin_search, make_scorer
     from kmatch.results.limit import Counts, limited
-    from kmatch.results.table import FLANKS, VARIANTS, Hits
+    from kmatch.results.table import ALLELES, FLANKS, VARIANTS, Hits
     from kmatch.search.panel import pattern_distances
-    from kmatch.search.rules import check_pam
 
     query = Query(problem, panel, **given.values(Query._fields[2:]))
-    check_pam(panel, query.pam, query.pam_side)
+    if query.report == "sites" and query.pam is None:
+        raise click.UsageError("--report sites is of hits beside a PAM; give --pam or --nuclease")
     k_each = None if problem == "best" else pattern_distances(panel, query.k)
 
     # The table of hits, without rows, and that of their counts.
@@ -314,32 +382,36 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     table = Hits((), panel, search.genomes, query.pam_side == "5p", shares)
     table.threads = given.threads
     table.command_line = given.command_line
-    scorer = make_scorer(query, given.score, given.threads) if given.score else None
+    scorer = make_scorer(query, given.score, threads=given.threads) if given.score else None
     table.add_scores(given.score)
+    table.has_alleles = bool(given.vcf)
     search.dress(table, VARIANTS if given.vcf else ())
+    search.has_alleles = ALLELES in table.tsv
     search.aligned = (search.aligned and not given.summary_only) or bool(given.score)
     counts = Counts(panel, None if k_each is None else int(k_each.max()))
     is_summed = given.summary or given.summary_only
     if scorer and is_summed:
         counts.scores = scorer.specificities()
 
-    begin = partial(begin_search, query, search.genomes, regions=search.regions)
+    begin = partial(begin_search, query, search.genomes, regions=search.regions, scorer=scorer)
     with search.batches(begin, given.summary) as (found, handles):
         if search.form == "view" or not set(FLANKS).isdisjoint(table.tsv):
             _look_around(table, search)
-        hits = heard(scorer.scored(found) if scorer else found, counts.add)
+        hits = heard(found, counts.add)
         if given.summary_only:
             deque(hits, maxlen=0)
         else:
-            search.writer(handles[0], table).write_all(limited(hits, panel, given.limit))
+            closest = search.shown(limited(hits, panel, given.limit, query.each))
+            search.writer(handles[0], table).write_all(closest)
         if is_summed:
             counts.write(handles[-1])
-    search.conclude(_found(search.rows, counts), counts)
+    search.conclude(_found(search.rows, counts), counts, [table])
 
 
 def _check_summary_only(given: Given) -> None:
     """Raise UsageError for options that --summary-only makes useless."""
     others = {"--summary": given.summary, "--format": given.form, "--limit": given.limit}
+    others["--html"] = given.html
     for option, value in others.items():
         if given.summary_only and value:
             raise click.UsageError(
@@ -356,22 +428,39 @@ def _found(hit_count: int, counts: "Counts") -> str:
 
 
 def _panel(given: Given) -> "PatternSet":
-    """The patterns of a file or of `-p`; warns of names that repeat."""
+    """Return the patterns of a file or of `-p`, beside a PAM as they are searched beside it.
+
+    Warns of names that repeat.
+    """
     for text in given.sequences:
         if os.path.exists(text) and not _SEQUENCE.fullmatch(text):
             raise click.UsageError(f"-p {text} is a path; give the file as PATTERNS, without -p")
     check_inputs(given, "PATTERNS")
     if given.sequences and given.column is not None:
         raise click.UsageError("--column is one of a file of patterns; leave it out beside -p")
+    check_columns(given)
     from kmatch.sequences.patterns import load_patterns, read_patterns, repeated_names
 
     if given.patterns:
-        panel = read_patterns(given.patterns, given.column)
+        panel = read_patterns(given.patterns, given.column, given.name_column)
     else:
         panel = load_patterns(list(given.sequences))
     if repeated := repeated_names(panel):
         warn(f"{listed(repeated)}: the name stands for more than one pattern; all are searched")
-    return panel
+    if not given.pam:
+        return panel
+    from kmatch.search.rules import beside_pams
+
+    return beside_pams(panel, given.pam, given.pam_side)
+
+
+def check_columns(given: Given) -> None:
+    """Raise UsageError for a column of names without one of sequences."""
+    if given.name_column is not None and given.column is None:
+        raise click.UsageError(
+            "--name-column is a column of a table with a header line; give the one of its "
+            "sequences too, by --column"
+        )
 
 
 def heard(batches: Iterable[Any], hear: Callable[[Any], object]) -> Iterator[Any]:

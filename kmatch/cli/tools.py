@@ -3,9 +3,11 @@
 import json
 import os
 import platform
+import re
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import product
 
 import click
@@ -24,10 +26,14 @@ from kmatch.cli.command import (
 )
 from kmatch.cli.messages import Messages
 from kmatch.cli.options import ONE, READ, Count, Number
-from kmatch.pictures import FORMATS
+from kmatch.errors import InputError, warn
+from kmatch.nucleases import NUCLEASES
+from kmatch.pictures import DOTS, FORMATS, Size
 from kmatch.published.registry import PUBLISHED
 
 PACKED = ".kmatch"  # the suffix of packed genomes
+SMALLEST = 2  # inches of a picture
+LARGEST = 30
 DEVICES = {"cpu": "the CPU", "cuda": "CUDA"}
 LEFT = ("program", "machine", "statement", "algorithm", "device", "same hits")  # columns
 CAPTION = """\
@@ -36,6 +42,19 @@ time ÷ bound; stages: of the memory's pipeline, taken by a warp's requests on a
 an anti-diagonal of d lie in different banks, which the DMM serves at once, but each in an address
 group of its own, which the UMM serves one after the other; on the slid matrix s they are neighbours
 in one or two groups."""
+
+
+def _inches(context: click.Context, option: click.Parameter, given: str | None) -> Size | None:
+    """The callback of an option that holds a width and a height in inches."""
+    if given is None:
+        return None
+    found = re.fullmatch(r"(\d{1,2}(?:\.\d{1,3})?)[x×](\d{1,2}(?:\.\d{1,3})?)", given, re.ASCII)
+    size = Size(float(found[1]), float(found[2])) if found else None
+    if size is None or min(size) < SMALLEST or max(size) > LARGEST:
+        raise InputError(
+            f"{given!r} is not WIDTHxHEIGHT in inches, each from {SMALLEST} to {LARGEST}, as in 7x5"
+        )
+    return size
 
 
 @command(
@@ -48,6 +67,7 @@ in one or two groups."""
         "Write to FILE, whole or not at all.",
         group=OUTPUT,
     ),
+    options.GAPS,
     options.THREADS,
     options.QUIET,
     options.VERBOSE,
@@ -76,7 +96,8 @@ def pack(given: Given) -> None:
     from kmatch.results.output import open_output
 
     with messages.progress(genome) as advance, open_output(path) as handle:
-        parts = Genome(genome, keep=False).parts(advance, Workers(given.threads or cores()).ahead)
+        packed = Genome(genome, keep=False, gaps=given.gaps)
+        parts = packed.parts(advance, Workers(given.threads or cores()).ahead)
         records, letters = write_packed(parts, handle, threads=given.threads)
     messages.detail(f"{path}: {letters:,} letters in {records:,} records")
 
@@ -96,13 +117,23 @@ def pack(given: Given) -> None:
             required=True,
         ),
         Option("--format form", FORMATS, "FIGURE's suffix", "Write this format."),
+        Option(
+            "--size",
+            "WIDTHxHEIGHT",
+            "9 wide, at most 12 high",
+            "Draw a picture of this size in inches, such as 7x5.",
+            callback=_inches,
+        ),
+        Option("--dpi", Count(50, 600), None, "Draw so many dots an inch in PNG.", default=DOTS),
+        Option("--title", "TEXT", "the number of rows", "Write this above the picture."),
     ),
     Option(
-        "--records",
+        "--most",
         ONE,
         "24, of primers and guides 12",
         "Draw the N records with the most hits.",
     ),
+    Option("--records", ONE, None, "Do what --most does, under its old name.", hidden=True),
     Option("--pattern", "NAME", "all", "Draw only the rows of this pattern, pair or guide."),
     Option(
         "--genome",
@@ -111,8 +142,20 @@ def pack(given: Given) -> None:
         "Read the lengths of records from this genome.",
         reads=True,
     ),
+    Option(
+        "--json report",
+        "FILE",
+        "none",
+        "Read the lengths of records, and the patterns or pairs without a row, from the report of "
+        "the search.",
+        reads=True,
+    ),
+    options.GAPS,
     options.DEBUG,
-    examples=("kmatch plot hits.tsv -o hits.png",),
+    examples=(
+        "kmatch plot hits.tsv -o hits.png",
+        "kmatch plot products.tsv --json products.json --size 7x5 -o products.svg",
+    ),
     finds="What to draw",
 )
 def plot(given: Given) -> None:
@@ -120,8 +163,8 @@ def plot(given: Given) -> None:
 
     Hits are drawn along their records, by strand and distance, and counted by pattern and distance.
     Hits of TSV are also counted by score and by mismatches and bulges. Primers and guides are drawn
-    along the target, with their properties. Assays are drawn with the differences in each genome,
-    and a table of --positions with the differences at each letter.
+    along the target, with their properties, and the best guides by rank. Assays are drawn with the
+    differences in each genome, and a table of --positions with the differences at each letter.
     """
     output = given.output
     suffix = os.path.splitext(output)[1].lower().removeprefix(".")
@@ -131,6 +174,10 @@ def plot(given: Given) -> None:
         raise click.UsageError(
             f"-o {output}: {what}; end the name with .png, .svg or .pdf, or give --format"
         )
+    if given.records is not None:
+        if given.most is not None:
+            raise click.UsageError("--records is what --most was called before; give --most alone")
+        warn("plot --records N is --most N now, as --records of searches takes names")
     import logging
 
     from kmatch.pictures import load_figure, saved
@@ -140,8 +187,9 @@ def plot(given: Given) -> None:
     from kmatch.pictures.tables import read_table
     from kmatch.results.output import open_output
 
-    table = read_table(given.table, given.genome, given.pattern)
-    picture = saved(table.draw(given.records), form)
+    table = read_table(given.table, given.genome, given.pattern, given.report, given.gaps)
+    asked = replace(table, size=given.size, heading=given.title or "")
+    picture = saved(asked.draw(given.most or given.records), form, given.dpi)
     with open_output(output) as handle:
         handle.write(picture)
 
@@ -289,6 +337,8 @@ def _aligned(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     "Show versions, devices and folders.",
     Option("--short", bool, None, "Show versions only."),
     Option("--compile ahead", bool, None, "Compile all kernels now, before the first searches."),
+    Option("--nucleases", bool, None, "List the nucleases that --nuclease knows."),
+    Option("--clear", bool, None, "Remove all compiled kernels, and show which."),
     options.DEBUG,
     examples=("kmatch info",),
     finds="What to show",
@@ -297,6 +347,12 @@ def info(given: Given) -> None:
     """Show versions, CPU features, threads, CUDA devices or why there are none, and the cache."""
     if given.short and given.ahead:
         raise click.UsageError("--short shows versions and compiles nothing; leave one of them out")
+    if given.nucleases:
+        _list_nucleases()
+        return
+    if given.clear:
+        _clear(given)
+        return
     from kmatch.engine.devices import describe_versions
 
     _show(describe_versions())
@@ -312,6 +368,24 @@ def info(given: Given) -> None:
         from kmatch.engine.devices import describe_machine
 
         _show([*describe_machine(), *made])
+
+
+def _list_nucleases() -> None:
+    """List what --nuclease knows, as TSV."""
+    click.echo("name\tnuclease\tpam\tside\tlength")
+    for name, nuclease in NUCLEASES.items():
+        click.echo("\t".join(map(str, (name, *nuclease))))
+
+
+def _clear(given: Given) -> None:
+    """Remove all compiled kernels, and show which."""
+    if given.short or given.ahead:
+        raise click.UsageError("--clear removes kernels and shows nothing else; give it alone")
+    from kmatch.jit.folders import kernel_folders, remove_kernels
+
+    removed = list(remove_kernels())
+    nothing = f"nothing, as there are no kernels in {kernel_folders()[0].parent}"
+    _show(("removed", folder) for folder in removed or [nothing])
 
 
 def _show(pairs: Iterable[tuple[str, str]]) -> None:

@@ -43,7 +43,7 @@ from kmatch.jit.kernels import inlined, kernel
 
 
 class Memory(NamedTuple):
-    """What a thread walks with.
+    """The memory of a thread that walks.
 
     pattern, text: masks, the sides of a matrix; pam: masks beside the anchor; marks: see `note`;
     reached, differ: see `_fill_reached`. Each is an array, or a pointer into it.
@@ -111,7 +111,7 @@ def _fill_reached(sides, distance, reached, differ):
     reached: a pointer to int64; differ: a pointer to uint64, memory. With e differences, and on the
     diagonal where o more letters of the text than of the pattern are used, the most pattern letters
     from the far end on that suffice are at e·(2·distance + 1) + distance + o; negative where the
-    text has too few letters. What a walk that begins on the main diagonal can ask for is filled:
+    text has too few letters. The cells that a walk from the main diagonal can ask for are filled:
 
                       o  −2  −1   0   1   2        with distance 2
         no differences    r   r   r   r   r
@@ -176,8 +176,8 @@ def walk_freely(sides, distance, memory):
     """Walk the matrix from the anchor on, and note differences; returns the Path.
 
     sides: Sides; distance: of the end, 1 or more; memory: Memory, as pointers. A text that has no
-    alignment within the distance, since it is not what the distance was found in, is left out of
-    the alignment.
+    alignment within the distance, since the distance was found in another text, is left out of the
+    alignment.
     """
     marks = memory.marks
     if _mismatches(sides) == distance:  # nothing is to be gained by gaps
@@ -232,7 +232,7 @@ def trace(work, view, search, constraints, ends, found, columns):
 
     found: (start, end, size, edits), int64[n] each, filled here, size being the number of columns,
     edits the alignment as a number (see KINDS), empty where k does not alone bound it; columns:
-    (bounds int64[n+1], ops, text), uint8: what is between two bounds is filled with one alignment
+    (bounds int64[n+1], ops, text), uint8: between two bounds stand one alignment
     and its text, from the anchor on, be that at the first bound or at the second; empty bounds ask
     for none. Other arguments as for `keep_ends`.
     """

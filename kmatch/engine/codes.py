@@ -1,4 +1,4 @@
-"""Hit codes: what kernels write for the hits that they find in a chunk, and their buffers.
+"""Hit codes, which kernels write for the hits that they find in a chunk, and their buffers.
 
 A hit code is an int64, (position·Q + query)·(k + 1) + distance with Q queries, so codes sort by
 position, then by query.
@@ -15,7 +15,7 @@ NO_CODE: int = np.iinfo(np.int64).max  # of an entry that holds no hit
 
 
 class HitBuffer(NamedTuple):
-    """A buffer of which threads take blocks.
+    """A buffer that threads fill block by block.
 
     codes: int64[c], c the capacity; tally: int64[3]: codes in the blocks taken, hits that did not
     fit, and the items of work begun when the first of these was found, 0 where all were.
@@ -26,11 +26,11 @@ class HitBuffer(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a kernel found.
+    """The hits that a kernel found.
 
     codes: int64[n], sorted; lost: hits that did not fit the buffer; share: of the work that was
-    done when the buffer was full, 1 where all was; 0 is a look-up that gave its chunk up, since too
-    much of it has to be compared.
+    done when the buffer was full, 1 where all was done; 0 is a look-up that gave its chunk up,
+    since too much of it has to be compared.
     """
 
     codes: Longs

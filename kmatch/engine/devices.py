@@ -136,7 +136,7 @@ def describe_machine() -> Iterator[tuple[str, str]]:
 
     from kmatch.engine.cuda.driver import find_devices, target
     from kmatch.engine.workers import cores
-    from kmatch.jit.folders import kernel_folders
+    from kmatch.jit.folders import describe_kernels, kernel_folders
 
     features = llvm.get_host_cpu_features()
     vectors = [name for name in VECTOR_FEATURES if features.get(name)]
@@ -149,11 +149,6 @@ def describe_machine() -> Iterator[tuple[str, str]]:
     ]
     yield "cuda", "; ".join(gpus) or f"none: {reason}"
     yield "target", f"{target()}, for kernels on a GPU"
-    yield "cache", "; ".join(map(_describe_kernels, kernel_folders()))
-
-
-def _describe_kernels(folder: Path) -> str:
-    sizes: list[int] = []
-    with suppress(OSError):  # none yet, or in somebody else's home
-        sizes += [file.stat().st_size for file in folder.iterdir() if file.suffix == ".kernel"]
-    return f"{folder} ({len(sizes)} kernels, {sum(sizes) / 1e6:.1f} MB)"
+    own, *others = kernel_folders()
+    filled = [own, *filter(Path.is_dir, others)]
+    yield "cache", "; ".join(map(describe_kernels, filled))

@@ -1,8 +1,8 @@
-"""What an engine can do: the kernels of a device as searches call them.
+"""The protocol of an engine: the kernels of a device as searches call them.
 
 Planes, letters and results are arrays in host memory whatever the device. `text` is a chunk whose
-planes no longer change; `capacity` is the most hit codes that a scan keeps. Alignments, and what is
-read back out of planes, are the work of `workers` for every device.
+planes no longer change; `capacity` is the most hit codes that a scan keeps. Alignments, and
+letters that are read back out of planes, are the work of `workers` for every device.
 """
 
 import time
@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 class UnderWay(NamedTuple, Generic[Result]):
     """Work of a device on a chunk. Its caller ends it by calling one of these, once.
 
-    found(): what was found, once all is done; stop(): gives it up, and waits until none runs.
+    found(): the hits, once all is done; stop(): gives it up, and waits until none runs.
     """
 
     found: Callable[[], Result]
@@ -74,7 +74,8 @@ class Engine(ABC):
 
     @property
     def kernel_seconds(self) -> float:
-        """The seconds that kernels took since `time_kernels`; waits for those under way."""
+        """Return the seconds that kernels took since `time_kernels`; waits for kernels under
+        way."""
         return self._seconds or 0.0
 
     @contextmanager
@@ -94,11 +95,12 @@ class Engine(ABC):
 
         letters: uint8[≥ 64·words·rows + halo + 64·(words + 1)], ASCII in any case, 0 beyond the
         text; text: with planes of at least 4·plane_words words, filled here; united: whether there
-        may be letters for sets of bases (see SET), each of which they match.
+        may be letters for sets of bases (see SET). Such a letter matches each base of its set.
         """
         self.workers.run(pack, pack_items(text.words, text.plane_words), letters, text)
         if united:
-            add_sets(letters, np.flatnonzero(letters >= SET), text)
+            places = np.flatnonzero(letters >= SET)
+            add_sets(letters[places], places, text)
 
     @abstractmethod
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
@@ -119,11 +121,11 @@ class Engine(ABC):
         way: `filter` or `scan` (see `kmatch.engine.ways`), None to choose; owned: the positions of
         the chunk, where minima alone are wanted and an engine may leave other ends out, 0 for all
         ends; beside: PAMs, and an engine may leave out ends that have none. The position of a hit
-        is that of the letter read last; some codes come twice, and some ends are marked (see
-        `kmatch.engine.codes.marked`). A query that is read upwards owns the positions halo … halo +
-        64·words·rows − 1: those before warm up the recurrence, so a genome begins with `halo` empty
-        positions. One that is read downwards owns 0 … 64·words·rows − 1. The halo is at least m + k
-        of every query.
+        is the position of the letter read last; some codes come twice, and some ends are marked
+        (see `kmatch.engine.codes.marked`). A query that is read upwards owns the positions halo …
+        halo + 64·words·rows − 1. The positions before warm up the recurrence, so a genome begins
+        with `halo` empty positions. A query that is read downwards owns 0 … 64·words·rows − 1. The
+        halo is at least m + k of every query.
         """
 
     @abstractmethod
@@ -134,7 +136,7 @@ class Engine(ABC):
         k: int,
         on_progress: Callable[[float], object] | None = None,
     ) -> int:
-        """Raise the bounds of starts to what a background requires; returns the cells computed.
+        """Raise the bounds of starts as a background requires; returns the cells computed.
 
         A bound becomes the smallest length up to the limit that has k differences from every
         substring of the columns, or limit + 1 where there is none; no bound becomes smaller, and

@@ -7,7 +7,7 @@ Shifting the text by j positions is reading row t + j: no bit ever moves.
 
 `planes` is one flat array, uint64[planes·R·W + SPARE] with R = B + halo: plane p, row t, word w at
 (p·R + t)·W + w. Planes 0 to 3 are A, C, G and T; further ones are unions of these for IUPAC
-letters. Kernels may read the SPARE words at the end; what these hold changes no result.
+letters. Kernels may read the SPARE words at the end; their values change no result.
 """
 
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ HALO_SHARE = 4  # a lane is at least this many halos long, where the text allows
 
 class Text(NamedTuple):
     """A chunk as kernels take it: its planes, words in a row (W), rows that a lane owns (B), and
-    words of a plane, with those of the halo."""
+    words of a plane, halo included."""
 
     planes: Words
     words: int
@@ -55,7 +55,7 @@ class Layout:
 
     length: positions that a chunk owns in a search for mismatches; reading_length: in one for
     differences; reading_halos: the least of these in halos, unless that is more than `most`; words:
-    in every row of a search for mismatches, None for what suits the text; reading_words: for
+    in every row of a search for mismatches, None to suit the text; reading_words: for
     differences.
     """
 

@@ -8,7 +8,7 @@ import numpy as np
 from kmatch.engine import queries
 from kmatch.engine.cpu.hits import next_item
 from kmatch.engine.cpu.vectors import pointer
-from kmatch.engine.types import COMPLEMENT, LETTERS, MATCH, MISMATCH
+from kmatch.engine.types import COMPLEMENT, MATCH, MISMATCH, SHOWN
 from kmatch.engine.workers import SLAB
 from kmatch.jit.kernels import inlined, kernel
 
@@ -113,8 +113,8 @@ def read_view(view, position, step, count, letters):
 def sides_of(view, reading, anchor, most, pattern, text):
     """Read the letters of an Anchor's query, and of the text before it; returns the Sides.
 
-    view: View; reading: ReadingArrays; most: letters of the text beyond those of the pattern that
-    an alignment may use; pattern, text: pointers to memory for as many masks.
+    view: View; reading: ReadingArrays; most: letters that an alignment may use of the text beyond
+    the pattern's; pattern, text: pointers to memory for as many masks.
     """
     begin = reading.begins[anchor.query]
     end = reading.begins[anchor.query + 1]
@@ -177,7 +177,7 @@ def read_windows(work, view, positions, minus, bounds, compared, windows):
 
     work: see `slabs`; view: View; positions: int64[n], where the windows start; minus: uint8[n], 1
     reads the reverse complement; bounds: int64[n+1], where each is among `windows`, uint8, filled
-    here; compared: (masks, begins, ops), the masks of patterns, where that of each window begins,
+    here; compared: (masks, begins, ops), the masks of patterns, where each window's pattern begins,
     int64[n], and the columns of the alignments, uint8, filled here.
     """
     masks, begins, ops = compared
@@ -196,5 +196,5 @@ def read_windows(work, view, positions, minus, bounds, compared, windows):
             for j in range(size):
                 mask = COMPLEMENT[window[j]] if is_reverse else window[j]
                 columns[j] = MATCH if mask & pattern[j] else MISMATCH
-                window[j] = LETTERS[mask]
+                window[j] = SHOWN[mask]
         slab = next_item(work)

@@ -15,7 +15,7 @@ from kmatch.engine.cpu.vectors import pointer
 from kmatch.engine.letters import anchor_of, read_view, sides_of
 from kmatch.engine.states import are_binding, least_total, longest, new_spare
 from kmatch.engine.workers import SLAB
-from kmatch.jit.kernels import kernel
+from kmatch.jit.kernels import inlined, kernel
 
 
 @kernel
@@ -34,6 +34,50 @@ def read_pam(view, constraints, anchor, letters):
         if i == size:
             return size
     return 0
+
+
+@inlined
+def _is_unknown(mask):
+    """Return whether a mask is that of a letter that is no A, C, G or T: it has not one bit."""
+    return mask == 0 or mask & (mask - 1) != 0
+
+
+@kernel
+def limit_ends(work, view, search, constraints, most, ends):
+    """Have alignments of Ends use no more than `most` unknown letters, with those of their PAM.
+
+    ends.limit becomes the last letter before the one that is too many. Other arguments as for
+    `keep_ends`.
+
+        text      A N C G R T A C G N G      most 2, a PAM NGG behind the pattern's end C
+        limit           ^       anchor
+    """
+    reading = search.reading
+    pam_letters = np.empty(constraints.pams.shape[2], np.uint8)
+    letters = np.empty(longest(reading.begins) + search.k, np.uint8)
+    slab = next_item(work)
+    while slab >= 0:
+        for number in range(slab * SLAB, min((slab + 1) * SLAB, len(ends.limit))):
+            anchor = anchor_of(ends, reading, number)
+            left = most
+            if len(constraints.sizes) > 0:
+                size = read_pam(view, constraints, anchor, pam_letters)
+                for i in range(size):
+                    left -= _is_unknown(pam_letters[i])
+
+            # As far as the letters suffice.
+            inside = (anchor.position - anchor.limit) * anchor.step + 1
+            shown = min(inside, len(letters))
+            read_view(view, anchor.position, -anchor.step, shown, letters)
+            used = 0
+            while used < shown:
+                left -= _is_unknown(letters[used])
+                if left < 0:
+                    break
+                used += 1
+            if left < 0:
+                ends.limit[number] = anchor.position - anchor.step * (used - 1)
+        slab = next_item(work)
 
 
 @kernel

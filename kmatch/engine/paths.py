@@ -16,13 +16,13 @@ from kmatch.engine.types import (
     COMPLEMENT,
     KIND_BITS,
     KINDS,
-    LETTERS,
     MATCH,
+    SHOWN,
 )
 from kmatch.jit.kernels import inlined, kernel
 
 KIND_MASK = (1 << KIND_BITS) - 1
-READ_AS = np.stack([LETTERS, LETTERS[COMPLEMENT]])  # by strand and mask
+READ_AS = np.stack([SHOWN, SHOWN[COMPLEMENT]])  # by strand and mask
 
 
 class Path(NamedTuple):

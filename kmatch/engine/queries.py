@@ -82,7 +82,7 @@ def step_of(backward: Any) -> Any:
 class ReadingArrays(NamedTuple):
     """Q queries as the recurrence reads them: letter after letter, along or against the text.
 
-    letters: int8[L], plane numbers, those of query q from begins[q] to begins[q+1]; begins:
+    letters: int8[L], plane numbers, of query q from begins[q] to begins[q+1]; begins:
     int64[Q+1]; backward: uint8[Q], 1 where the text is read downwards (see `step_of`), against
     complemented letters; bases: uint8[4+x], the mask of each plane.
     """

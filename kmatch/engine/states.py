@@ -105,18 +105,60 @@ def fill_spare(constraints, sides, total, spare):
 
 
 @inlined
+def _has_far_letters(far, sides, most):
+    """Return whether the last letters that have to match stand somewhere in the text.
+
+    far: how many they are; most: how far they may be from their place without a gap.
+
+        pattern  C A T T G G A      far = 3, most = 1
+        text     C T T A G G A T
+                       1 2 3        places where GGA is looked for
+    """
+    pattern, rows, text, shown = sides
+    for column in range(max(rows - far - most, 0), min(rows + most, shown) - far + 1):
+        i = 0
+        while i < far and pattern[rows - far + i] & text[column + i]:
+            i += 1
+        if i == far:
+            return True
+    return False
+
+
+@inlined
 def least_total(constraints, sides, least, most, spare):
     """Return the fewest differences of an alignment within constraints, −1 where there is none.
 
-    least, most: between which it is; spare: see `fill_spare`.
+    least, most: between which it is; spare: see `fill_spare`. A matrix that is filled for the most
+    says what every total leaves, as long as mismatches have no bound of their own below it.
+    Otherwise an alignment within a total is one within each greater total: totals are tried in
+    steps that double, and the last step by halves.
     """
-    total = least
     for i in range(min(constraints.near, sides.shown)):
         if not sides.pattern[i] & sides.text[i]:
-            total = most + 1
-    while total <= most and not fill_spare(constraints, sides, total, spare):
-        total += 1
-    return total if total <= most else -1
+            return -1
+    if constraints.far > 0 and not _has_far_letters(constraints.far, sides, most):
+        return -1
+    if constraints.mismatches >= most:
+        has_alignment = fill_spare(constraints, sides, most, spare)
+        return most - spare[0, constraints.states.start] if has_alignment else -1
+
+    # The fewest differences are more than `below`, and `enough` suffice: mostly the least do.
+    below = least - 1
+    enough = min(least, most)
+    step = 1
+    while not fill_spare(constraints, sides, enough, spare):
+        if enough == most:
+            return -1
+        below = enough
+        enough = min(enough + step, most)
+        step *= 2
+    while enough - below > 1:
+        total = (below + enough) >> 1
+        if fill_spare(constraints, sides, total, spare):
+            enough = total
+        else:
+            below = total
+    return enough
 
 
 @kernel

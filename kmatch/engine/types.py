@@ -1,4 +1,4 @@
-"""What engines take and fill: hits that are read back, primers, constraints."""
+"""Arguments and results of engines: hits that are read back, primers, constraints."""
 
 from typing import Annotated, NamedTuple
 
@@ -10,6 +10,7 @@ from kmatch.engine.geometry import Text
 SET = 128  # and a mask: a letter that matches several bases, which united texts have alone
 LETTERS = np.arange(SET, SET + 16, dtype=np.uint8)  # by mask
 LETTERS[[0, 1, 2, 4, 8]] = np.frombuffer(b"NACGT", np.uint8)
+SHOWN = np.where(LETTERS < SET, LETTERS, ord("N")).astype(np.uint8)  # by mask, N for any other
 COMPLEMENT = np.array([0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15], np.uint8)
 MATCH = np.uint8(ord("="))
 MISMATCH = np.uint8(ord("X"))
@@ -35,8 +36,9 @@ CIGAR = -2
 class Ends(NamedTuple):
     """n anchored ends of a chunk, int64[n] each.
 
-    position, query, distance: what `start_edit` found; limit: the last position that an alignment
-    may use, the record's first for a query that is read upwards, its last for one read downwards.
+    position, query, distance: as `start_edit` found them; limit: the last position that an
+    alignment may use, the record's first for a query that is read upwards, its last for one read
+    downwards.
     """
 
     position: Longs
@@ -46,7 +48,7 @@ class Ends(NamedTuple):
 
 
 class Texts(NamedTuple):
-    """n texts side by side, of which text i is letters[bounds[i] … bounds[i+1]−1].
+    """n texts side by side; text i is letters[bounds[i] … bounds[i+1]−1].
 
     bounds: int64[n+1], where each text begins, and where the last one ends.
     letters: uint8, ASCII.
@@ -118,10 +120,10 @@ class States(NamedTuple):
     """How far an alignment from its anchor has come, besides the pattern letters it has used.
 
     offset: int64[S], text letters beyond these; inserted, deleted: int64[S], the state after one
-    more insertion or deletion, −1 where there is none; cost: int64[S], the differences that a
-    state itself stands for; start: the state at the anchor; gap: what an insertion or a deletion
-    costs beyond its state; apart: whether the states at the end bound what came before. A deletion
-    leads to a later state.
+    more insertion or deletion, −1 where there is none; cost: int64[S], the differences that a state
+    itself stands for; start: the state at the anchor; gap: the cost of an insertion or a deletion
+    beyond its state; apart: whether the states at the end bound the states before. A deletion leads
+    to a later state.
     """
 
     offset: Longs
@@ -164,10 +166,10 @@ class Beside(NamedTuple):
 
 
 class View(NamedTuple):
-    """What a chunk shows, and some letters before it.
+    """The letters that a chunk shows, and some letters before it.
 
     text: Text; letters: uint8, its letters as masks, or none where they are to be read from the
-    planes; before: uint8[w], those in front of it; shown: how many letters it has.
+    planes; before: uint8[w], the letters in front of it; shown: how many letters it has.
     """
 
     text: Text

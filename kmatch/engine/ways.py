@@ -1,7 +1,7 @@
 """Which way a search goes, and on which device: constant rules that were measured on real DNA.
 
-A scan compares everything. On a CPU pieces can be looked up instead (`lookup`), or what holds a
-piece exactly found first (`filter`). A choice never changes the output.
+A scan compares everything. On a CPU pieces can be looked up instead (`lookup`), or positions
+that hold a piece exactly are found first (`filter`). A choice never changes the output.
 """
 
 import numpy as np

@@ -1,1 +1,1 @@
-"""Compiling: host code names kernels by an `entry`; what is compiled is kept in `folders`."""
+"""Compiling: host code names kernels by an `entry`, and `folders` keep compiled kernels."""

@@ -1,10 +1,10 @@
-"""Arguments of kernels: of which kind they are, and the words that an object takes them from.
+"""Arguments of kernels: their kinds, and the words that an object takes them from.
 
     argument                     kind                               words
     7                            NumberOf(int)                      7
     np.zeros((2, 3), np.uint8)   ArrayOf(uint8, 2)                  0 0 6 1 ADDRESS 2 3 3 1
     HitBuffer(codes, tally)      TupleOf(HitBuffer, (ArrayOf(int64, 1), ArrayOf(int64, 1)))
-                                                                    those of codes, those of tally
+                                                                    words of codes, words of tally
 
 An object is made for arguments of one kind. Of tuples each class is a kind, as kernels know their
 items by name.
@@ -18,7 +18,7 @@ SIGN = 1 << 63  # of a word
 
 
 class Unfit(Exception):
-    """An argument that objects do not take, or a kernel of which none can be made."""
+    """An argument that objects do not take, or a kernel that becomes no object."""
 
 
 class NumberOf(NamedTuple):
@@ -69,7 +69,7 @@ def lay_out(value: Any, words: list[int]) -> Kind:
 
 
 def described(kind: Kind) -> str:
-    """Return what a kind is in letters, the same in each process, and others for other kinds."""
+    """Return letters for a kind, the same in each process, and others for other kinds."""
     if isinstance(kind, ArrayOf):
         return f"{kind.dimensions} × {kind.dtype}"
     if isinstance(kind, NumberOf):

@@ -1,9 +1,12 @@
 """Compiled kernels on disk: a file each, used if it is whole, in a folder named by the digest of
 their sources.
 
-Processes that want the same kernel at once have one of them compile it.
+Processes that want the same kernel at once have one of them compile it. Kernels are loaded as code,
+so that the folder in the user's caches is private: it belongs to the user, and nobody else looks
+into it or writes there.
 """
 
+import errno
 import fcntl
 import hashlib
 import os
@@ -11,7 +14,7 @@ import shutil
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
 from functools import cache
 from importlib.util import find_spec
@@ -22,11 +25,16 @@ import llvmlite
 from llvmlite import binding
 
 from kmatch import __version__
-from kmatch.errors import KmatchWarning
+from kmatch.errors import KmatchWarning, OutputError, counted
 
 PACKAGE = Path(__file__).parents[1]
 BESIDE = PACKAGE / "__pycache__"
 NAMES = "kmatch-" + 24 * "[0-9a-f]"  # of folders
+
+# Where systems keep caches: the variable that names the folder, and the usual one in a home.
+CACHES = {"darwin": ("", "Library/Caches"), "win32": ("LOCALAPPDATA", "AppData/Local")}
+OTHER_CACHES = ("XDG_CACHE_HOME", ".cache")
+PRIVATE = 0o700
 
 # What kernels come from: these files, and all files of these folders. Tests check that no kernel
 # and nothing that kernels import is left out.
@@ -82,27 +90,91 @@ def kernel_folders() -> list[Path]:
     """The folder for this user's kernels, which is searched first and written to, and the one
     beside the package, which an installer can fill for all users.
 
-    The user's is in NUMBA_CACHE_DIR, or else beside the package, too, unless that cannot be
-    written, but there is a home.
+    The user's is in NUMBA_CACHE_DIR, or else in the user's caches, or without a home beside the
+    package.
     """
-    base = os.environ.get("NUMBA_CACHE_DIR") or BESIDE
-    if base == BESIDE and not os.access(BESIDE if BESIDE.is_dir() else PACKAGE, os.W_OK):
-        with suppress(RuntimeError):  # a user without a home
-            base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kmatch"
-    return [Path(each) / folder_name() for each in dict.fromkeys([base, BESIDE])]
+    named = os.environ.get("NUMBA_CACHE_DIR")
+    base = Path(named) if named else user_caches() or BESIDE
+    return [each / folder_name() for each in dict.fromkeys([base, BESIDE])]
+
+
+def user_caches() -> Path | None:
+    """The folder of kmatch among the user's caches, None for a user without a home."""
+    variable, usual = CACHES.get(sys.platform, OTHER_CACHES)
+    named = Path(os.environ.get(variable, ""))
+    if named.is_absolute():
+        return named / "kmatch"
+    with suppress(RuntimeError):
+        return Path.home() / usual / "kmatch"
+    return None
+
+
+def _make_private(caches: Path) -> None:
+    """Make the folder among the user's caches private, once kernels that others may have written
+    there are removed. Raises OSError where there is none, and where it is another user's."""
+    found = caches.stat()
+    if found.st_uid != os.geteuid():
+        raise PermissionError(errno.EACCES, "the folder belongs to another user")
+    if found.st_mode & 0o022:
+        for folder in caches.glob(NAMES):
+            shutil.rmtree(folder)
+    if found.st_mode & 0o077:
+        caches.chmod(PRIVATE)
+
+
+def _is_safe(folder: Path) -> bool:
+    """Whether what is in a folder of kernels may be loaded: one that the user has named is taken as
+    it is, and one beside the package as the package itself."""
+    if folder.parent == user_caches():
+        try:
+            _make_private(folder.parent)
+        except OSError:
+            return False
+    return True
 
 
 def _open_folder() -> Path:
     """The user's folder, made if it has to be, when those beside it that are named alike and long
-    out of use are removed. Raises OSError where it cannot be made."""
+    out of use are removed. Raises OSError where it cannot be made, or is not the user's."""
     own = kernel_folders()[0]
+    caches = own.parent
+    is_users = caches == user_caches()
+    caches.mkdir(PRIVATE if is_users else 0o777, parents=True, exist_ok=True)
+    if is_users:
+        _make_private(caches)
     if not own.is_dir():
-        own.mkdir(parents=True, exist_ok=True)
+        own.mkdir(exist_ok=True)
         for other in own.parent.glob(NAMES):
             with suppress(OSError):  # it is gone meanwhile
                 if time.time() - other.stat().st_mtime > MONTH:
                     shutil.rmtree(other)
     return own
+
+
+def remove_kernels() -> Iterator[str]:
+    """Remove the folders for all sources and versions, where they can be; yield what each was.
+
+    Raises OutputError where one cannot be removed.
+    """
+    for caches in dict.fromkeys(folder.parent for folder in kernel_folders()):
+        if not os.access(caches, os.W_OK):  # none, or an installer's
+            continue
+        for folder in sorted(caches.glob(NAMES)):
+            described = describe_kernels(folder)
+            try:
+                shutil.rmtree(folder)
+            except OSError as error:
+                reason = error.strerror or str(error)
+                raise OutputError(f"{folder}: kernels cannot be removed: {reason}") from error
+            yield described
+
+
+def describe_kernels(folder: Path) -> str:
+    """A folder, and how many kernels it has."""
+    sizes: list[int] = []
+    with suppress(OSError):  # none yet, or in somebody else's home
+        sizes += [file.stat().st_size for file in folder.iterdir() if file.suffix == ".kernel"]
+    return f"{folder} ({counted(len(sizes), 'kernel')}, {sum(sizes) / 1e6:.1f} MB)"
 
 
 def find_or_make(file: str, make: Callable[[], bytes]) -> bytes:
@@ -144,7 +216,7 @@ def _is_ours(lock: IO[str]) -> bool:
 
 def find(file: str) -> bytes | None:
     """The object kept whole in a file of any of the folders."""
-    for folder in kernel_folders():
+    for folder in filter(_is_safe, kernel_folders()):
         try:
             whole = (folder / file).read_bytes()
         except OSError:

@@ -1,4 +1,5 @@
-"""The decorators that make kernels, and objects of these, by what Numba and llvmlite document.
+"""The decorators that make kernels, and objects of kernels, by documented API of Numba and
+llvmlite.
 
 `cfunc` compiles a function that makes a kernel's arguments out of words and calls it; its LLVM code
 becomes an object, together with the two functions of Numba's runtime that arrays in kernels need.

@@ -4,29 +4,42 @@ import mmap
 import os
 from collections.abc import Container, Iterator
 from contextlib import suppress
+from copy import copy
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from kmatch.arrays import Bytes, Longs, Words, bounds_of, gather, look_up
+from kmatch.arrays import Bools, Bytes, Longs, Words, bounds_of, gather, look_up
 from kmatch.engine.engine import read_text
 from kmatch.engine.geometry import LANES_PER_WORD, Text
 from kmatch.engine.types import LETTERS
 from kmatch.errors import InputError
-from kmatch.packed.writer import HEADER, INDEX, MAGIC, SPARE, TAIL, VERSION, IndexNumbers, crc32
+from kmatch.packed.writer import (
+    FIRST_VERSION,
+    HEADER,
+    INDEX,
+    MAGIC,
+    SPARE,
+    TAIL,
+    VERSION,
+    IndexNumbers,
+    crc32,
+    header_of,
+)
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans
 from kmatch.sequences.files import Source, StrPath
 from kmatch.sequences.records import MOST, SHORT, STRETCH, Letters, Progress, RecordNames, Stretch
+from kmatch.sequences.unknown import UnknownLetters, unknown_letters
 
 _NO_LETTERS = np.zeros(0, np.uint8)
 _AGAIN = "copy it again, or pack the genome again"
 
 
 def open_packed(path: StrPath, label: str) -> "PackedFile | None":
-    """The PackedFile of a path; None for pipes and other files, and for what cannot be opened:
-    reading records reports it."""
+    """The PackedFile of a path; None for pipes, for other files, and for files that cannot be
+    opened: reading records reports these."""
     # Opening a pipe would wait for its writer, and lose what is read here.
     path = path if os.path.isfile(path) else os.devnull
     with suppress(OSError), open(path, "rb") as handle:
@@ -46,8 +59,8 @@ def parts_of_pipe(source: Source) -> Iterator[Stretch]:
 class StoredChunk(NamedTuple):
     """A chunk of a packed genome.
 
-    offset: where its planes begin in the file; length: positions that it owns; rows: those that a
-    lane owns; checksum: of its planes.
+    offset: where its planes begin in the file; length: positions that it owns; rows: that a lane
+    owns; checksum: of its planes.
     """
 
     offset: int
@@ -60,9 +73,10 @@ class PackedFile:
     """A packed genome, mapped into memory; several processes may map one.
 
     data: the whole file; label: how messages name it. size: bytes of the file; plan, words: as it
-    was packed; names, sizes: of the records, and their letters, int64[n]; begins: the position of
-    each one's first letter, int64[n]; chunks: its StoredChunks, and lengths: theirs; checksum: of
-    the index. Raises InputError for a file that is cut, damaged, or of a newer version.
+    was packed; version: of the file; names, sizes: of the records, and their letters, int64[n];
+    begins: the position of each one's first letter, int64[n]; unknown: its UnknownLetters, by
+    position, none of version 1; chunks: its StoredChunks, and lengths: theirs; checksum: of the
+    index. Raises InputError for a file that is cut, damaged, or of a newer version.
     """
 
     def __init__(self, data: mmap.mmap | bytearray, label: str) -> None:
@@ -79,21 +93,32 @@ class PackedFile:
                 f"{label}: a packed genome of version {version}, and this kmatch reads version "
                 f"{VERSION}; use a newer kmatch, or pack the genome again"
             )
-        if data[: len(HEADER)] != HEADER:
+        if version < FIRST_VERSION or data[: len(HEADER)] != header_of(version):
             raise self._damaged("is damaged in its first bytes")
         index_end = self.size - TAIL.size
-        planes_end, self.checksum, version, magic = TAIL.unpack(data[index_end:])
-        if magic != MAGIC or version != VERSION:
+        planes_end, self.checksum, last_version, magic = TAIL.unpack(data[index_end:])
+        if magic != MAGIC or last_version != version:
             raise self._damaged("is cut or damaged at its end")
         tail = b""
         if len(HEADER) <= planes_end <= index_end - SPARE - INDEX.size:
             tail = bytes(data[planes_end:index_end])
+        self.version = version
         is_whole = bool(tail) and crc32(tail) == self.checksum
         if not is_whole or not self._read_index(tail, planes_end):
             raise self._damaged("is damaged in its index")
         self.planes = cache(self._planes_of)  # engines know planes by the array
         self.check = cache(self._check)
         self._letters_of = lru_cache(1)(self._unpacked)
+
+    def only(self, is_wanted: Bools) -> "PackedFile":
+        """Return the same planes with some of the records alone, bool[n]; others are like gaps."""
+        rows = np.flatnonzero(is_wanted)
+        some = copy(self)
+        some.names = RecordNames.of([self.names[row] for row in rows.tolist()])
+        some.begins = self.begins[rows]
+        some.sizes = self.sizes[rows]
+        some._ends = self._ends[rows]
+        return some
 
     def _damaged(self, what: str) -> InputError:
         return InputError(f"{self.label}: the packed genome {what}; {_AGAIN}")
@@ -109,7 +134,8 @@ class PackedFile:
         # Where the tables of chunks and of records and the names begin in the tail.
         chunks_start = SPARE + INDEX.size
         records_start = chunks_start + 32 * numbers.chunks
-        names_start = records_start + 24 * numbers.records
+        unknown_start = records_start + 24 * numbers.records
+        names_start = unknown_start + 24 * numbers.stretches
         if names_start + numbers.name_bytes != len(tail):
             return False
         self.words = numbers.words
@@ -122,17 +148,24 @@ class PackedFile:
         columns = records.reshape(-1, 3).T
         self.begins, self.sizes, name_ends = np.ascontiguousarray(columns, np.int64)
         self._ends = self.begins + self.sizes
+        stretches = np.frombuffer(tail, "<i8", 3 * numbers.stretches, unknown_start)
+        columns = stretches.reshape(-1, 3).T
+        unknown_begin, unknown_size, letter = np.ascontiguousarray(columns, np.int64)
+        unknown_end = unknown_begin + unknown_size
+        self.unknown = UnknownLetters(unknown_begin, unknown_end, letter.astype(np.uint8))
         name_bounds = np.concatenate([np.zeros(1, np.int64), name_ends])
         self.names = RecordNames(name_bounds, np.frombuffer(tail, np.uint8, -1, names_start))
         return (
             self._chunks_fit(planes_end)
             and self._records_fit()
+            and self._unknown_fits(letter)
             and _ascends(name_ends, numbers.name_bytes)
             and (numbers.records > 0 or numbers.chunks == 0)
         )
 
     def _chunks_fit(self, planes_end: int) -> bool:
-        """Return whether the planes of all chunks are in the file, and what they own in these."""
+        """Return whether the planes of all chunks are in the file, and their own positions in
+        these."""
         for chunk in self.chunks:
             last_offset = planes_end - 32 * self._plane_words(chunk.rows)
             if not len(HEADER) <= chunk.offset <= last_offset or chunk.offset % 8:
@@ -148,6 +181,18 @@ class PackedFile:
         is_inside = self.sizes <= positions - self.begins
         fits = bool((is_inside & (self.sizes >= 0)).all())
         return fits and _ascends(self.begins, positions)
+
+    def _unknown_fits(self, letter: Longs) -> bool:
+        """Return whether stretches of unknown letters come in order, where chunks own positions.
+
+        letter: int64[n], as in the file.
+        """
+        begin = self.unknown.begin
+        end = self.unknown.end
+        places = np.stack([begin, end], axis=1).reshape(-1)
+        are_letters = (letter > ord(" ")) & (letter <= ord("~"))
+        is_ordered = _ascends(places, sum(self.lengths)) and bool((begin < end).all())
+        return is_ordered and bool(are_letters.all())
 
     def _planes_of(self, number: int) -> Words:
         """The planes of a chunk, uint64[4·(rows + halo)·words] and SPARE bytes."""
@@ -177,15 +222,24 @@ class PackedFile:
         shown            a        b             c         d
         """
         base = number * self.plan.length
-        end = base + self.plan.length + self.plan.halo
+        first, last = self._shown(number)
         # A chunk without letters of any shows the next one, or the last.
-        first = _count_before(self._ends, base)
         first = min(first, len(self.names) - 1)
-        last = _count_before(self.begins, end)
         last = max(last, first + 1)
         shown = slice(first, last)
         begins = self.begins[shown] - base
         return Spans(first, self.names[shown], begins, self.sizes[shown])
+
+    def _shown(self, number: int) -> tuple[int, int]:
+        """Return the first record that a chunk shows, and the one behind the last."""
+        base = number * self.plan.length
+        end = base + self.plan.length + self.plan.halo
+        return _count_before(self._ends, base), _count_before(self.begins, end)
+
+    def shows_records(self, number: int) -> bool:
+        """Return whether a chunk shows any record."""
+        first, last = self._shown(number)
+        return first < last
 
     def stretches(
         self, on_progress: Progress | None = None, first: int = 0, last: int | None = None
@@ -242,8 +296,22 @@ class PackedFile:
         bounds = bounds_of(self.sizes[first:last])
         return gather(with_gaps, begins, bounds)
 
+    def unknown_of(self, chunk: LetterChunk) -> UnknownLetters:
+        """Return the UnknownLetters that a chunk shows, counted from its first position."""
+        end = chunk.base + chunk.length + self.plan.halo
+        if self.version > FIRST_VERSION:
+            return self.unknown.between(chunk.base, end).moved(-chunk.base)
+        # All that is in no plane is N, where there is a record.
+        letters = self.letters(chunk.base, min(end, sum(self.lengths)))
+        steps = np.zeros(len(letters) + 1, np.int64)
+        begins = chunk.spans.begins
+        np.add.at(steps, np.clip(begins, 0, len(letters)), 1)
+        np.add.at(steps, np.clip(begins + chunk.spans.lengths, 0, len(letters)), -1)
+        letters[np.cumsum(steps[:-1]) == 0] = 0
+        return unknown_letters(letters)
+
     def letters(self, begin: int, end: int) -> Bytes:
-        """Return the letters at positions begin … end − 1: A, C, G, T, and N for anything else.
+        """Return the letters at positions begin … end − 1, in upper case, and N between records.
 
         positions       begin |----------------------------| end
         chunks       |---------|---------|---------|---------|
@@ -266,7 +334,9 @@ class PackedFile:
         text = self.text(number)
         masks = np.empty(self.lengths[number], np.uint8)
         read_text(np.array([0, text.words]), text, masks)
-        return look_up(masks, LETTERS)
+        letters = look_up(masks, LETTERS)
+        self.unknown.write(letters, number * self.plan.length)
+        return letters
 
 
 def _ascends(places: Longs, end: int) -> bool:
@@ -281,7 +351,7 @@ def _count_before(places: Longs, end: int) -> int:
 
 
 class PackedLetters:
-    """The Letters of a record of PackedFile, which unpacks what is read."""
+    """The Letters of a record of PackedFile, which unpacks the slices that are read."""
 
     dtype = np.dtype(np.uint8)
 
@@ -305,7 +375,7 @@ class PackedLetters:
 
 
 def serves(file: PackedFile, plan: ChunkPlan, words: int | None) -> bool:
-    """Whether the chunks of a PackedFile can be searched instead of those of a ChunkPlan.
+    """Whether the chunks of a PackedFile can be searched instead of a ChunkPlan's.
 
     words: in a row, None if the search takes any number.
     """
@@ -321,10 +391,10 @@ def stored_chunks(
 ) -> Iterator[tuple[LetterChunk, Text]]:
     """Yield (LetterChunk without letters, Text) for each chunk of a PackedFile.
 
-    named: names of records; chunks that show none of these are left out. Checksums have been
-    compared by then.
+    named: names of records; chunks that show none of these, or no record, are left out. Checksums
+    have been compared by then.
     """
-    numbers = list(range(len(file.chunks)))
+    numbers = [number for number in range(len(file.chunks)) if file.shows_records(number)]
     if named is not None:
         numbers = [number for number in numbers if _shows(file.spans(number), named)]
     for turn, number in enumerate(numbers):

@@ -1,25 +1,30 @@
 """Writing packed genomes: files of bit planes, names and lengths that are mapped into memory.
 
-Version 1, little-endian, without padding:
+Version 2, little-endian, without padding:
 
 - MAGIC, the version as uint32, zeros up to byte 64;
 - the planes A, C, G and T of one chunk after another, as `engine/geometry.py` lays them out;
 - SPARE zero bytes, which kernels may read;
-- the index: int64[8], (words, length, halo, gap, chunks, records, bytes of names, 0); for each
-  chunk int64[4], (offset of its planes in the file, positions it owns, rows that a lane owns, the
-  CRC-32 of its planes); for each record int64[3], (the position of its first letter, its number
-  of letters, where its name ends among the names); the names in UTF-8, one after another;
+- the index: int64[8], (words, length, halo, gap, chunks, records, bytes of names, stretches); for
+  each chunk int64[4], (offset of its planes in the file, positions it owns, rows that a lane owns,
+  the CRC-32 of its planes); for each record int64[3], (the position of its first letter, its number
+  of letters, where its name ends among the names); for each stretch of one letter that is no A, C,
+  G or T int64[3], (the position of its first letter, its number of letters, the letter in upper
+  case, as ASCII), in order, none over a border of chunks; the names in UTF-8, one after another;
 - the offset of the SPARE zeros before the index, uint64, the CRC-32 from there to here, uint32, the
   version, uint32, and MAGIC.
 
 A row holds `words` words of 64 lanes. Every chunk but the last owns `length` positions and shows
 `halo` more. The first chunk begins with `halo` empty positions, and `gap` empty positions separate
 records: a position of a record counts from the first of these.
+
+In version 1 the number of stretches is 0: what is in no plane is N.
 """
 
 import struct
 from array import array
 from collections.abc import Iterable, Iterator
+from functools import reduce
 from itertools import chain
 from typing import BinaryIO, NamedTuple
 
@@ -29,6 +34,7 @@ from kmatch.engine.geometry import LANES_PER_WORD, text_of
 from kmatch.results.output import NamedHandle
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, join_records
 from kmatch.sequences.records import RecordNames, Stretch
+from kmatch.sequences.unknown import NO_UNKNOWN, UnknownLetters, unknown_letters
 
 try:
     from isal.isal_zlib import (
@@ -38,8 +44,16 @@ except ImportError:
     from zlib import crc32 as crc32
 
 MAGIC = b"\x89KMATCH\r\n\x1a\n\0"  # how a packed genome begins
-VERSION = 1
-HEADER = (MAGIC + VERSION.to_bytes(4, "little")).ljust(64, b"\0")
+VERSION = 2
+FIRST_VERSION = 1  # without stretches of other letters
+
+
+def header_of(version: int) -> bytes:
+    """Return the first bytes of a packed genome of a version."""
+    return (MAGIC + version.to_bytes(4, "little")).ljust(64, b"\0")
+
+
+HEADER = header_of(VERSION)
 SPARE = 512  # bytes
 TAIL = struct.Struct(f"<QII{len(MAGIC)}s")
 INDEX = struct.Struct("<8q")  # of IndexNumbers
@@ -66,7 +80,7 @@ class IndexNumbers(NamedTuple):
     chunks: int
     records: int
     name_bytes: int
-    unused: int
+    stretches: int
 
 
 def write_packed(
@@ -80,7 +94,7 @@ def write_packed(
 ) -> tuple[int, int]:
     """Write Stretches to a binary handle as a packed genome.
 
-    words: in a row; length: positions of a chunk; halo: None for what suits the records.
+    words: in a row; length: positions of a chunk; halo: None to suit the records.
     Returns (records, letters) written.
     """
     from kmatch.engine.cpu.engine import CpuEngine
@@ -133,17 +147,18 @@ def _plan_of(
 
 
 class _Tables:
-    """What the index tells.
+    """The contents of the index.
 
     chunks: of each the offset of its planes, positions that it owns, its rows, and the CRC-32 of
     its planes; names: of the records, in parts; places: the position of each one's first letter,
-    and its letters.
+    and its letters; unknown: the letters that are in no plane, in parts.
     """
 
     def __init__(self) -> None:
         self.chunks: list[tuple[int, int, int, int]] = []
         self.names: list[RecordNames] = []
         self.places = array("q")
+        self.unknown = [NO_UNKNOWN]
 
     def take(self, chunk: LetterChunk, offset: int, rows: int, checksum: int) -> None:
         """Take a chunk, and the records that it shows, which may have grown since earlier ones."""
@@ -152,16 +167,20 @@ class _Tables:
         self.names.append(shown[len(self.places) // 2 - number :])
         pairs = np.stack([chunk.base + begins, lengths], axis=1)
         self.places[2 * number :] = array("q", pairs.tobytes())
+        self.unknown.append(unknown_letters(chunk.letters[: chunk.length]).moved(chunk.base))
 
     def index(self, words: int, plan: ChunkPlan) -> bytes:
         """Return the SPARE zeros and the index of a packed genome; words: in a row."""
         names = RecordNames.joined(self.names)
         letters = names.used.tobytes()
+        unknown = reduce(UnknownLetters.followed_by, self.unknown)
         layout = words, plan.length, plan.halo, plan.gap
-        numbers = IndexNumbers(*layout, len(self.chunks), len(names), len(letters), 0)
+        numbers = IndexNumbers(*layout, len(self.chunks), len(names), len(letters), len(unknown))
         chunks = np.array(self.chunks, "<i8")
         records = np.zeros((len(names), 3), "<i8")
         records[:, :2] = np.array(self.places).reshape(-1, 2)
         records[:, 2] = names.bounds[1:] - names.bounds[0]
-        parts = [bytes(SPARE), INDEX.pack(*numbers), chunks.tobytes(), records.tobytes()]
-        return b"".join([*parts, letters])
+        columns = unknown.begin, unknown.end - unknown.begin, unknown.letter
+        stretches = np.stack(columns, axis=1, dtype="<i8", casting="unsafe")
+        tables = b"".join(table.tobytes() for table in (chunks, records, stretches))
+        return bytes(SPARE) + INDEX.pack(*numbers) + tables + letters

@@ -5,20 +5,24 @@ numbers in them.
 """
 
 import io
+import re
 import warnings
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from kmatch.errors import needed, shown
 
 FORMATS = ("png", "svg", "pdf")
 WIDTH = 9.0  # inches
+TALLEST = 12.0  # inches of a picture whose size nobody asked for
 GREY = "0.35"
-SCALE = "viridis_r"  # of colours: the more, the darker
+MANY = 20_000  # marks, above which they are pixels in all formats
 LONGEST = 32  # characters of a name
-_DOTS = 150  # an inch, in PNG and where vector formats hold pixels
+DOTS = 150  # an inch, in PNG and where vector formats hold pixels
 _ON_SCREEN = 90  # an inch, in notebooks
 _NO_DATE = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+_CLIP = re.compile(rb'<clipPath id="(p[0-9a-f]{10})"')
+_CLIPPED = re.compile(rb'(<clipPath id="|clip-path="url\(#)(p[0-9a-f]{10})')
 STYLE = {
     "axes.axisbelow": True,
     "axes.spines.right": False,
@@ -41,32 +45,55 @@ def load_figure(asker: str = "a picture") -> Any:
     return needed("matplotlib.figure", asker, "Matplotlib").Figure
 
 
-def new_figure(height: float, title: str = "") -> Any:
-    """An empty Figure of `height` inches that notebooks show, with or without pyplot."""
-    figure = load_figure()(figsize=(WIDTH, height), dpi=_DOTS, layout="constrained")
-    figure.suptitle(title, x=0.01, ha="left")
+class Size(NamedTuple):
+    """The size of a picture, in inches."""
+
+    width: float
+    height: float
+
+
+def page_size(height: float, asked: Size | None = None) -> Size:
+    """Return the size that is asked for, or one for what takes `height` inches, on a page."""
+    return asked or Size(WIDTH, min(height, TALLEST))
+
+
+def new_figure(size: Size, title: str = "") -> Any:
+    """Return an empty Figure that notebooks show, with or without pyplot."""
+    figure = load_figure()(figsize=size, dpi=DOTS, layout="constrained")
+    figure.suptitle(label(title, 10_000), x=0.01, ha="left")
     figure._repr_png_ = partial(saved, figure, "png", _ON_SCREEN)
     return figure
 
 
 def nothing(words: str) -> Any:
     """A Figure that only says so."""
-    figure = new_figure(1.5)
+    figure = new_figure(Size(WIDTH, 1.5))
     axes = figure.subplots()
     axes.text(0.5, 0.5, words, ha="center", va="center", fontsize=14, color=GREY)
     axes.set_axis_off()
     return figure
 
 
-def saved(figure: Any, form: str, dots: int = _DOTS) -> bytes:
+def saved(figure: Any, form: str, dots: int = DOTS) -> bytes:
     """The bytes of a Figure as `png`, `svg` or `pdf`; dots: an inch."""
     from matplotlib import rc_context
 
     handle = io.BytesIO()
     with rc_context(STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from")  # a box stands for the letter
+        warnings.filterwarnings("ignore", "constrained_layout not applied")  # for want of space
         figure.savefig(handle, format=form, dpi=dots, metadata=_NO_DATE[form])
-    return handle.getvalue()
+    return _clips_numbered(handle.getvalue()) if form == "svg" else handle.getvalue()
+
+
+def _clips_numbered(svg: bytes) -> bytes:
+    """Return SVG whose clips are named by their numbers.
+
+    Matplotlib names them by all digits of their corners, of which the last one varies.
+    """
+    names = _CLIP.findall(svg)
+    numbers = {name: b"clip%d" % number for number, name in enumerate(names)}
+    return _CLIPPED.sub(lambda found: found[1] + numbers.get(found[2], found[2]), svg)
 
 
 def label(name: str, longest: int = LONGEST) -> str:

@@ -6,20 +6,31 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kmatch.arrays import Floats, Longs
-from kmatch.pictures import GREY, SCALE, label, new_figure, position_axis, short
-from kmatch.pictures.cells import Cells, counts_of, draw_cells
+from kmatch.pictures import (
+    GREY,
+    LONGEST,
+    MANY,
+    Size,
+    label,
+    new_figure,
+    page_size,
+    position_axis,
+    short,
+)
+from kmatch.pictures.cells import Cells, counts_of, draw_cells, most_of
+from kmatch.pictures.scales import count_scale, distance_colours
 from kmatch.pictures.tables import Places, Table, Words
 from kmatch.results.scores import SCORES
 
 RECORDS = 24  # that are drawn
 CLASSES = 8  # of distances, which eyes and colours tell apart
-COLUMNS = 400  # along the longest record; hits that cover the same ones are drawn as one
+COLUMNS = 300  # along the longest record; hits that cover the same ones are drawn as one
+SHORT = 24  # characters of a record's name in two columns
+LINES = 12  # records that stand one below another; more stand in two columns
 HALF = 0.43  # from a record's line to the hits' far edge; lines are 1 apart
 GAP = 0.03  # and to their near edge
 MARGIN = 1 / 200  # of the axis, beside the first and the last position
-PALEST = 0.4  # opacity of one hit, where others of its distance are many in one place
-MANY = 5_000  # rectangles that are pixels in all formats
-SEEN_THROUGH = 0.5  # opacity of products: those of neighbouring pairs overlap
+EDGE = 0.4  # points around products: those of neighbouring pairs overlap
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.5, 1)  # of a whole score, by which classes of scores part
 _LINE = 0.36  # inches of a record at the least,
 _TALLEST = 0.9  # at the most,
@@ -47,39 +58,74 @@ def classes_of(distance: Longs) -> tuple[Longs, list[str]]:
 
 
 def draw_hits(table: Table, records: int | None = None) -> Any:
-    """A Figure of hits or products: along their records, and counted by pattern and distance,
-    beside that by score and below by mismatches and bulges, where there are such.
+    """Return a Figure of hits or products: along their records, and counted by pattern and
+    distance, beside that by score and below by mismatches and bulges, where there are such.
 
     records: how many are drawn, those with the most hits, None for RECORDS.
     """
     places = table.places(RECORDS if records is None else records)
-    patterns = table.columns[table.kind.chosen_by]
     distance = sum(table.columns[name] for name in table.kind.needed if "distance" in name)
     group, classes = classes_of(distance)
-    # What is counted: below the records by distance, beside that by score, below both by bulges.
-    counted = [counts_of(patterns, group, classes, "distance")]
-    for name in [name for name in SCORES if name in table.columns][:1]:
-        counted.append(_by_score(patterns, table.columns[name], name))
-    bulges = _by_bulges(table.columns["cigar"]) if "cigar" in table.columns else None
-    # Inches of each line of panels.
-    heights = [_records_height(len(places.names)), counted[0].height]
-    if bulges is not None:
-        heights.append(bulges.height)
-    figure = new_figure(sum(heights) + _EDGES * len(heights), table.title(places))
+    along = _Along(places, group[places.rows], classes, table.kind.noun)
+    counts = _Counts.of(table, group, classes)
+
+    # Lines of panels, as high as what is in them.
+    heights = [_records_height(along.line_count), *counts.heights]
+    natural = sum(heights) + _EDGES * len(heights)
+    size = page_size(natural, table.size)
+    figure = new_figure(size, table.title(places))
     figure.get_layout_engine().set(h_pad=0.08, hspace=0.02)
     ratios = [height + _EDGES for height in heights]
-    panels = figure.add_gridspec(len(heights), len(counted), height_ratios=ratios)
-    along = figure.add_subplot(panels[0, :])
-    opacity = SEEN_THROUGH if table.kind.noun == "product" else 1.0
-    _draw_along(along, places, group[places.rows], classes, opacity)
-    for number, cells in enumerate(counted):
-        axes = figure.add_subplot(panels[1, number])
-        draw_cells(axes, cells)
-        if number:  # the same names
-            axes.set_yticks(())
-    if bulges is not None:
-        draw_cells(figure.add_subplot(panels[2, :]), bulges)
+    lines = figure.subfigures(len(heights), height_ratios=ratios, squeeze=False)[:, 0].tolist()
+    along.draw(lines[0])
+    counts.draw(lines[1:], size, size.height / natural)
     return figure
+
+
+class _Counts(NamedTuple):
+    """What is counted below the records of hits.
+
+    by_pattern: by distance and by score, side by side; below: by bulges, where there are any; noun:
+    of a row.
+    """
+
+    by_pattern: list[Cells]
+    below: list[Cells]
+    noun: str
+
+    @classmethod
+    def of(cls, table: Table, group: Longs, classes: list[str]) -> "_Counts":
+        """Return the counts of a table; group: int64[n], the class of each row's distance."""
+        noun = table.kind.noun
+        patterns = table.columns[table.kind.chosen_by]
+        by_pattern = [counts_of(patterns, group, classes, "distance", noun)]
+        for name in SCORES:
+            if name in table.columns and len(by_pattern) == 1:
+                by_pattern.append(_by_score(patterns, table.columns[name], name))
+        bulges = _by_bulges(table.columns["cigar"]) if "cigar" in table.columns else None
+        return cls(by_pattern, [] if bulges is None else [bulges], noun)
+
+    @property
+    def heights(self) -> list[float]:
+        """Inches of each line of panels."""
+        return [self.by_pattern[0].height, *(cells.height for cells in self.below)]
+
+    def draw(self, lines: list[Any], size: Size, shrink: float) -> None:
+        """Draw the panels in lines of a figure, all at one scale.
+
+        size: of the figure; shrink: of its height beside the panels' own.
+        """
+        scale = count_scale(most_of([*self.by_pattern, *self.below]), self.noun)
+        width = 0.8 * size.width
+        beside = lines[0].subplots(1, len(self.by_pattern), squeeze=False)[0].tolist()
+        for axes, cells in zip(beside, self.by_pattern, strict=True):
+            room = Size(width / len(beside), cells.height * shrink)
+            draw_cells(axes, cells, scale, room)
+        for axes in beside[1:]:  # the same names
+            axes.set_yticks(())
+        for line, cells in zip(lines[1:], self.below, strict=True):
+            draw_cells(line.subplots(), cells, scale, Size(width, cells.height * shrink))
+        scale.draw_bar(beside)
 
 
 def _records_height(count: int) -> float:
@@ -129,46 +175,94 @@ def _bulge_name(deletions: int, insertions: int) -> str:
     return " + ".join(parts) or "no bulge"
 
 
-def _colours(classes: list[str]) -> Any:
-    """A colour a class, RGBA, float[n, 4]: the closest darkest, none too pale to print."""
-    from matplotlib import colormaps
+class _Along:
+    """Draws hits along their records."""
 
-    return colormaps[SCALE](np.linspace(1, 0.12, len(classes)))
+    def __init__(self, places: Places, group: Longs, classes: list[str], noun: str) -> None:
+        """group: int64[n], the class of each row's distance; classes: their names; noun: of a
+        row."""
+        self._places = places
+        self._group = group
+        self._classes = classes
+        self._noun = noun
+        self._colours = distance_colours(len(classes))
+        self._extent = int(places.lengths.max())
+        self._column_count = 1 if len(places.names) <= LINES else 2
+        self.line_count = -(-len(places.names) // self._column_count)
+
+    def draw(self, figure: Any) -> None:
+        """Draw the records in a figure, in one or two columns at one scale."""
+        columns = figure.subplots(1, self._column_count, squeeze=False)[0].tolist()
+        column = max(self._extent * len(columns) / COLUMNS, 1.0)
+        longest = LONGEST if len(columns) == 1 else SHORT
+        marks = _marks_of(self._places, self._group, len(self._classes), column)
+        for number, axes in enumerate(columns):
+            self._draw_lines(axes, number * self.line_count, longest)
+            self._draw_marks(axes, marks, column)
+            position_axis(axes, "")
+            axes.locator_params(axis="x", nbins=9 // len(columns))
+        figure.supxlabel(f"position in the record{self._places.doubt}", fontsize=8)
+        noun = self._noun
+        title = f"distance of {noun}s (the taller, the closer; + above the line, − below)"
+        if int(marks.hits.max()) > 1:
+            title += f"\n{noun}s of one distance that share {short(column, 'bp')} are drawn as one"
+        _draw_legend(figure, self._classes, self._colours, title)
+
+    def _draw_lines(self, axes: Any, first: int, longest: int) -> None:
+        """Draw the lines of records from the first on, with their names and counts.
+
+        longest: characters of a name.
+        """
+        last = first + self.line_count
+        lengths = self._places.lengths[first:last]
+        lines = range(first, first + len(lengths))
+        axes.hlines(lines, 0, lengths, color="0.6", linewidth=1.2)
+        axes.barh(lines, lengths, height=2 * HALF, color="0.955", zorder=0)
+        axes.set_xlim(-MARGIN * self._extent, (1 + MARGIN) * self._extent)
+        axes.set_ylim(last - 0.5, first - 0.5)
+        names = [label(name, longest) for name in self._places.names[first:last]]
+        axes.set_yticks(lines, names)
+        axes.tick_params(axis="y", length=0)
+        axes.spines["left"].set_visible(False)
+        _write_counts(axes, self._places, lines)
+
+    def _draw_marks(self, axes: Any, marks: "Marks", column: float) -> None:
+        """Draw rectangles on the side of the strand, the shorter, farther ones in front.
+
+        column: letters of the columns that rectangles cover.
+        """
+        from matplotlib.collections import PolyCollection
+
+        # Corners of rectangles, (rectangles, corners, 2); the axis points downwards.
+        side = np.where(marks.minus, 1, -1)
+        reaches = np.linspace(HALF, GAP, len(self._colours) + 1)
+        near = marks.record + side * GAP
+        far = marks.record + side * reaches[marks.group]
+        left = marks.left * column
+        right = np.minimum(marks.right * column, self._places.lengths[marks.record])
+        corners = np.array([(left, near), (right, near), (right, far), (left, far)])
+        bottom, top = axes.get_ylim()
+        is_here = (marks.record < bottom) & (marks.record > top)
+        drawn = PolyCollection(
+            corners.transpose(2, 0, 1)[is_here],
+            facecolors=self._colours[marks.group[is_here]],
+            edgecolors="white",
+            linewidths=EDGE if self._noun == "product" else 0,
+            zorder=3,
+            gid="hits",
+            rasterized=bool(np.count_nonzero(is_here) > MANY),
+        )
+        axes.add_collection(drawn)
 
 
-def _draw_along(
-    axes: Any, places: Places, group: Longs, classes: list[str], opacity: float
-) -> None:
-    """Draw a line a record, the hits on + above it and those on - below, the taller the closer."""
-    lengths = places.lengths
-    extent = int(lengths.max())
-    lines = range(len(lengths))
-    axes.hlines(lines, 0, lengths, color="0.6", linewidth=1.2)
-    axes.barh(lines, lengths, height=2 * HALF, color="0.955", zorder=0)
-    colours = _colours(classes)
-    column = max(extent / COLUMNS, 1.0)
-    most = _draw_marks(axes, places, group, colours, column, opacity)
-    axes.set_xlim(-MARGIN * extent, (1 + MARGIN) * extent)
-    axes.set_ylim(len(lengths) - 0.5, -0.5)
-    position_axis(axes, "position in the record")
-    axes.set_yticks(lines, map(label, places.names))
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
-    _write_counts(axes, places)
-    title = "distance (the taller, the closer; + above the line, − below)"
-    if most > 1:
-        title += f"\na column is {short(column, 'bp')}; the paler, the fewer hits of a distance"
-    _draw_legend(axes, classes, colours, title)
-
-
-def _write_counts(axes: Any, places: Places) -> None:
-    """Write how many hits each record has on each strand, behind its line."""
+def _write_counts(axes: Any, places: Places, lines: range) -> None:
+    """Write how many hits each record of some lines has on each strand, behind its line."""
     for minus, sign, side in ((False, "+", -1), (True, "−", 1)):
         of_strand = places.record[places.minus == minus]
         counts = np.bincount(of_strand, minlength=len(places.lengths))
-        for line, count in enumerate(counts.tolist()):
+        for line in lines:
             axes.annotate(
-                f"{sign} {count:,}",
+                f"{sign} {counts[line]:,}",
                 (1.0, line + side * 0.22),
                 xytext=(4, 0),
                 va="center",
@@ -180,21 +274,19 @@ def _write_counts(axes: Any, places: Places) -> None:
             )
 
 
-def _draw_legend(axes: Any, classes: list[str], colours: Any, title: str) -> None:
-    """Say above the axes which distances have which colour."""
+def _draw_legend(figure: Any, classes: list[str], colours: Any, title: str) -> None:
+    """Say above the axes of a figure which distances have which colour."""
     from matplotlib.patches import Patch
 
     handles = [
         Patch(color=colour, label=name) for name, colour in zip(classes, colours, strict=True)
     ]
-    axes.legend(
+    figure.legend(
         handles=handles,
         title=title,
         alignment="left",
         ncols=len(classes),
-        loc="lower left",
-        bbox_to_anchor=(0, 1.0),
-        borderaxespad=0.2,
+        loc="outside upper left",
     )
 
 
@@ -234,41 +326,3 @@ def _marks_of(places: Places, group: Longs, class_count: int, column: float) -> 
     keys, hits = np.unique(keys, return_counts=True)
     group, record, minus, left, right = np.unravel_index(keys, shape)
     return Marks(group, record, minus, left, right, hits)
-
-
-def _draw_marks(
-    axes: Any, places: Places, group: Longs, colours: Any, column: float, opacity: float
-) -> int:
-    """Draw rectangles on the side of the strand, the shorter, farther ones in front, the paler, the
-    fewer hits are at one place; returns how many are at most.
-
-    colours: of the classes; column: letters of the columns that rectangles cover.
-    """
-    from matplotlib.collections import PolyCollection
-
-    marks = _marks_of(places, group, len(colours), column)
-    # Opacity by how many hits there are, of at most how many of the class.
-    most = np.zeros(len(colours), np.int64)
-    np.maximum.at(most, marks.group, marks.hits)
-    of_most = np.log2(1 + most[marks.group])
-    shade = PALEST + (1 - PALEST) * np.log2(1 + marks.hits) / of_most
-    faces = np.column_stack([colours[marks.group, :3], opacity * shade])
-    # Corners of rectangles, (rectangles, corners, 2); the axis points downwards.
-    side = np.where(marks.minus, 1, -1)
-    reaches = np.linspace(HALF, GAP, len(colours) + 1)
-    near = marks.record + side * GAP
-    far = marks.record + side * reaches[marks.group]
-    left = marks.left * column
-    right = marks.right * column
-    corners = np.array([(left, near), (right, near), (right, far), (left, far)])
-    shapes = corners.transpose(2, 0, 1)
-    drawn = PolyCollection(
-        shapes,
-        facecolors=faces,
-        linewidths=0,
-        zorder=3,
-        gid="hits",
-        rasterized=len(shapes) > MANY,
-    )
-    axes.add_collection(drawn)
-    return int(marks.hits.max())

@@ -1,23 +1,24 @@
 """What pictures are made of: tables, found by Python or read from a file, of a few kinds."""
 
 import csv
+import json
 import os
 import re
 import sys
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
-from math import isfinite, nan
+from math import inf, isfinite, nan
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arguments import MOST, checked_count
-from kmatch.arrays import Bools, Longs, ranked
+from kmatch.arguments import MOST, Gaps, checked_count
+from kmatch.arrays import Bools, Floats, Longs, order_of, ranked
 from kmatch.errors import InputError, counted, shown
-from kmatch.pictures import STYLE, load_figure, nothing
+from kmatch.pictures import STYLE, Size, load_figure, nothing
 from kmatch.results.lines import heading_of
 from kmatch.results.scores import SCORES
 from kmatch.sequences.files import StrPath, open_source
@@ -33,8 +34,12 @@ _BED = (
 _OF_BED = ("primer", "hit", "product")  # what its rows are
 _WORDS = {"genome", "sequence", "pattern", "name", "guide", "strand", "cigar"}
 _WORDS |= {"assay", "amplifies", "oligo", "position", "letter"}
+UNDECIDED = inf  # in a matrix; NaN where there is no product
+_MISSING = {"": nan, "NA": nan}
+_VERDICTS = {**_MISSING, "no": nan, "unknown": UNDECIDED}
 _WHOLE = re.compile(r"start|end|distance(_forward|_reverse)?|d\d+|match|differ")
 _SCORES = "|".join(SCORES)
+DECIMALS = 6  # of a specificity and of a share of GC, as tables have them
 _SHOWN = 40  # characters of a wrong cell
 _HEADERS = ("#", "track", "browser")
 _WANTED = "write the hits as TSV (--format tsv) or BED, and plot these"
@@ -45,7 +50,7 @@ class Kind(NamedTuple):
 
     noun: what its rows are; needed: the columns by which it is known; others: those that are drawn
     too, an expression; draw: the function of `kmatch.pictures` that draws a Table of it; chosen_by:
-    the column by which its rows are chosen, if any.
+    the column by which its rows are chosen, if any; verdicts: words that stand for numbers.
     """
 
     noun: str
@@ -53,6 +58,7 @@ class Kind(NamedTuple):
     others: str
     draw: str
     chosen_by: str = ""
+    verdicts: Mapping[str, float] = _MISSING
 
     def shows(self, column: str) -> bool:
         """Whether a column is drawn."""
@@ -91,22 +97,23 @@ KINDS = (
         noun="row",
         needed=("genome", "assay", "amplifies"),
         others="forward|reverse|probe",
-        draw="cells.draw_assays",
+        draw="assays.draw_assays",
         chosen_by="assay",
     ),
     Kind(
         noun="letter",
         needed=("oligo", "position", "letter", "match", "differ"),
         others="",
-        draw="cells.draw_positions",
+        draw="assays.draw_positions",
         chosen_by="oligo",
     ),
     Kind(  # and a column a genome
         noun="assay",
         needed=("assay",),
         others=".*",
-        draw="cells.draw_matrix",
+        draw="assays.draw_matrix",
         chosen_by="assay",
+        verdicts=_VERDICTS,
     ),
 )
 
@@ -131,13 +138,21 @@ class Words(NamedTuple):
         which = [numbers.setdefault(word, len(numbers)) for word in column]
         return cls(list(map(str, numbers)), np.array(which, np.int64))
 
+    def with_first(self, names: Iterable[str]) -> "Words":
+        """Return the same column, with these words before its others, whether rows have them."""
+        words = list(dict.fromkeys([*names, *self.words]))
+        numbers = {word: number for number, word in enumerate(words)}
+        renumbered = np.array([numbers[word] for word in self.words], np.int64)
+        return Words(words, renumbered[self.which])
+
 
 class Places(NamedTuple):
     """Where the rows are that are drawn.
 
     rows: int64[n], their numbers in the table; record, start, end, minus: of each row, records by
     number among those drawn; names, lengths: of these records; others: how many records have rows
-    that are not drawn.
+    that are not drawn; guessed: how many of these records end with their last row, as their length
+    is not known.
     """
 
     rows: Longs
@@ -148,18 +163,32 @@ class Places(NamedTuple):
     names: list[str]
     lengths: Longs
     others: int
+    guessed: int
+
+    @property
+    def doubt(self) -> str:
+        """What an axis says where lengths are not known."""
+        if not self.guessed:
+            return ""
+        if self.guessed == len(self.names):
+            return "; lengths are not known: records are drawn up to their last row"
+        return f"; {counted(self.guessed, 'record')} of unknown length drawn up to the last row"
 
 
 @dataclass(frozen=True)
 class Table:
     """The rows of a table; columns: by the name that TSV has for them, arrays of numbers, or Words;
-    lengths: of records, by name, as far as they are known."""
+    lengths: of records, by name, as far as they are known; size: of the picture, None for one that
+    fits; heading: above it, empty for one that says how many rows there are."""
 
     kind: Kind
     columns: dict[str, Any]
     lengths: dict[str, int] = field(default_factory=dict)
+    size: Size | None = None
+    heading: str = ""
 
     def __len__(self) -> int:
+        """The rows."""
         column = self.columns[self.kind.needed[0]]
         return len(column.which if isinstance(column, Words) else column)
 
@@ -193,7 +222,10 @@ class Table:
         start = self.columns["start"]
         end = self.columns["end"]
         lengths = np.array([self.lengths.get(name, 0) for name in names], np.int64)
-        np.maximum.at(lengths, record, end)
+        is_guessed = lengths == 0
+        last_end = np.zeros(len(names), np.int64)
+        np.maximum.at(last_end, record, end)
+        lengths[is_guessed] = last_end[is_guessed]
         # The records with the most rows, the first of equal ones, in the order of the table.
         counts = np.bincount(record)
         shown = np.sort(np.argsort(-counts, kind="stable")[:most])
@@ -207,6 +239,7 @@ class Table:
             [names[number] for number in shown.tolist()],
             lengths[shown],
             others=len(names) - len(shown),
+            guessed=int(is_guessed[shown].sum()),
         )
 
     def _records(self) -> tuple[list[str], Longs]:
@@ -238,7 +271,9 @@ class Table:
         return np.asarray(strand.which == strand.words.index("-"))
 
     def title(self, places: Places) -> str:
-        """How many rows there are, and which of them are drawn."""
+        """Return what stands above a picture: how many rows there are, and which are drawn."""
+        if self.heading:
+            return self.heading
         title = counted(len(self), self.kind.noun)
         if self.kind.draw == "hits.draw_hits":
             chosen = self.columns[self.kind.chosen_by].words
@@ -250,22 +285,42 @@ class Table:
         return title
 
 
-def table_of(found: Any) -> Table:
-    """The Table of what Python has found."""
+def rank_of_guides(specificity: Floats, sites: Longs, gc: Floats) -> Longs:
+    """Return the order of guides from the best to the worst, int64[n], as `guides --best` has it.
+
+    specificity, gc: float64[n]; sites: int64[n, k + 1], by distance.
+    """
+    by_specificity = -np.nan_to_num(specificity, nan=-1.0).round(DECIMALS)
+    imbalance = np.abs(np.nan_to_num(gc) - 0.5).round(DECIMALS)
+    return order_of(by_specificity, *sites.T, imbalance)
+
+
+def table_of(found: Any, lengths: dict[str, int] | None = None) -> Table:
+    """Return the Table of what Python has found.
+
+    lengths: of records, by name; None where they are to be looked up.
+    """
     kind = _kind_of(found.noun)
     columns = {}
-    for heading in filter(kind.shows, map(heading_of, ("strand", *found.tsv))):
+    for heading in filter(kind.shows, map(heading_of, found.columns)):
         column = found.column(heading)
         columns[heading] = Words.of(column) if heading in _WORDS else column
-    lengths = {}
     if found.noun == "hit":
         columns["pattern"] = Words(found.patterns.names, found.pattern_number)
-        if found.searched is not None and "genome" not in columns and found.searched.can_reread:
-            lengths = _sizes(found.searched.genome(0))
+    if found.noun == "product":
+        columns["name"] = columns["name"].with_first(found.pairs.names)
+    return Table(kind, columns, _lengths_of(found, columns) if lengths is None else lengths)
+
+
+def _lengths_of(found: Any, columns: Mapping[str, Any]) -> dict[str, int]:
+    """Return the letters of records, by name, as far as they are known."""
+    lengths: dict[str, int] = {}
+    if found.noun == "hit" and found.searched is not None and "genome" not in columns:
+        return _sizes(found.searched.genome(0)) if found.searched.can_reread else lengths
     if found.noun == "primer":
         for batch in found.batches:
             lengths |= dict.fromkeys(batch.names.values(), len(batch.codes))
-    return Table(kind, columns, lengths)
+    return lengths
 
 
 def _sizes(genome: Any) -> dict[str, int]:
@@ -274,11 +329,19 @@ def _sizes(genome: Any) -> dict[str, int]:
     return dict(zip(reversed(names), reversed(lengths.tolist()), strict=True))
 
 
-def read_table(path: StrPath, genome: StrPath | None = None, pattern: str | None = None) -> Table:
-    """A table that kmatch wrote; `-` is standard input.
+def read_table(
+    path: StrPath,
+    genome: StrPath | None = None,
+    pattern: str | None = None,
+    report: StrPath | None = None,
+    gaps: Gaps | None = None,
+) -> Table:
+    """Return the Table of a file that kmatch wrote; `-` is standard input.
 
     genome: where the lengths of the records are, if they are known; pattern: the only one whose
-    rows are wanted. Raises InputError, naming file and line, for anything else.
+    rows are wanted; report: what the search wrote by --json, which has the lengths of records and
+    the patterns or pairs without a row; gaps: of the genome, as Genome takes it. Raises InputError,
+    naming file and line, for anything else.
     """
     reader = _Reader(pattern)
     with open_source(path) as source:
@@ -295,11 +358,55 @@ def read_table(path: StrPath, genome: StrPath | None = None, pattern: str | None
     if pattern is not None and not len(table):
         by = table.kind.chosen_by or "pattern"
         raise InputError(f"{label}: no row has '{shown(pattern)}' as its {by}")
+    if report is not None:
+        facts = _facts_of(report)
+        table.lengths.update(facts.get("lengths", {}))
+        if pattern is None:
+            _add_names(table, facts)
     if genome is not None:
         from kmatch.genome import Genome
 
-        table.lengths.update(_sizes(Genome(genome, keep=False)))
+        table.lengths.update(_sizes(Genome(genome, keep=False, gaps=gaps)))
+    _check_lengths(table, label)
     return table
+
+
+def _facts_of(path: StrPath) -> dict[str, Any]:
+    """Return the report of a search. Raises InputError for what is none."""
+    with open_source(path) as source:
+        text = b"".join(source.handle)
+        label = source.label
+    try:
+        facts = json.loads(text)
+    except ValueError as error:
+        raise InputError(f"{label}: no report of --json: {error}") from None
+    if not isinstance(facts, dict) or "schema_version" not in facts:
+        raise InputError(f"{label}: no report of --json; give the one that the search wrote")
+    return facts
+
+
+def _add_names(table: Table, facts: Mapping[str, Any]) -> None:
+    """Have the patterns or pairs of a report in a table, also those without a row."""
+    by = {"hit": "pattern", "product": "pair"}.get(table.kind.noun, "")
+    names = [row[by] for row in facts.get(f"{by}s", ())]
+    if names:
+        column = table.columns[table.kind.chosen_by]
+        table.columns[table.kind.chosen_by] = column.with_first(names)
+
+
+def _check_lengths(table: Table, label: str) -> None:
+    """Raise InputError for rows that begin behind the end of their record."""
+    if not table.lengths or "sequence" not in table.columns:
+        return
+    record = table.columns["sequence"]
+    lengths = np.array([table.lengths.get(name, MOST * MOST) for name in record.words])
+    beyond = np.flatnonzero(table.columns["start"] >= lengths[record.which])
+    if len(beyond):
+        name = record.words[record.which[beyond[0]]]
+        raise InputError(
+            f"{label}: rows lie beyond the {table.lengths[name]:,} letters of '{shown(name)}'; is "
+            "this the genome that was searched?"
+        )
 
 
 class _Reader:
@@ -333,7 +440,7 @@ class _Reader:
         if self._pattern is not None and row.get(self._kind.chosen_by) != self._pattern:
             return
         for name, column in self._columns.items():
-            column.append(_value(name, row[name]))
+            column.append(_value(name, row[name], self._kind.verdicts))
         if "start" in self._columns and self._columns["start"][-1] >= self._columns["end"][-1]:
             raise ValueError(f"starts at {row['start']} and ends before, at {row['end']}")
 
@@ -353,8 +460,11 @@ def _column(name: str) -> Any:
     return array("q") if _WHOLE.fullmatch(name) else array("d")
 
 
-def _value(name: str, cell: str) -> str | float:
-    """A cell as a column has it, NaN where there is none; ValueError where it does not fit."""
+def _value(name: str, cell: str, verdicts: Mapping[str, float]) -> str | float:
+    """Return a cell as a column has it, NaN where there is none; ValueError where it does not fit.
+
+    verdicts: words that stand for numbers.
+    """
     if name == "strand" and cell not in ("+", "-"):
         raise ValueError(f"'{shown(cell, _SHOWN)}' is no strand; + and - are")
     if name in _WORDS:
@@ -363,8 +473,8 @@ def _value(name: str, cell: str) -> str | float:
         if _WHOLE.fullmatch(name):
             if cell.isdigit() and int(cell[:20]) <= MOST * MOST:
                 return int(cell)
-        elif cell in ("", "NA"):
-            return nan
+        elif cell in verdicts:
+            return verdicts[cell]
         elif isfinite(float(cell)):
             return float(cell)
     raise ValueError(f"'{shown(cell, _SHOWN)}' is no number for the column {shown(name)}")

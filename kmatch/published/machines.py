@@ -3,7 +3,7 @@
 Section II: the memory of a Discrete or a Unified Memory Machine has w banks; address a is in bank
 a mod w and in address group a // w. w threads form a warp. Warps with requests are dispatched in
 turn, one request a thread; a warp that waits for its last requests sends no new ones. A warp's
-requests enter a pipeline: on the DMM one to each bank at a time, on the UMM those to one address
+requests enter a pipeline: on the DMM one to each bank at a time, on the UMM requests to one address
 group at a time; requests for one address count once. A request is complete after l time units.
 
 A program yields the bodies of its parallel loops, from one barrier to the next: int64[r, p], the r
@@ -39,7 +39,7 @@ class Machine(NamedTuple):
 
 
 def run_bodies(requests: Longs, machine: Machine) -> list[int]:
-    """Return what parallel loops' bodies take, one after the other.
+    """Return the time units that bodies of parallel loops take, one after the other.
 
     requests: int64[b, r, p], the r addresses that each of p threads accesses in b bodies. Time
     units, warps dispatched and their pipeline stages.
@@ -99,7 +99,7 @@ def _time(turns: Longs, latency: int) -> int:
 
 
 def run(program: Program, *machines: Machine) -> tuple[int | None, list[list[int]]]:
-    """Run a program on machines; returns its distance, and what `run_bodies` gives for each."""
+    """Run a program on machines; returns its distance, and the times of each by `run_bodies`."""
     distance = None
     counts = np.zeros((len(machines), 3), np.int64)
 
@@ -137,8 +137,9 @@ def _aligned(size: int, width: int) -> int:
 
 
 def _cells(matrix: int, row: int, begin: int, m: int) -> Cell:
-    """A function that gives the addresses of d[i][j], in rows of d, s or s' from `begin` on; −1 for
-    what s' does not keep. first: letters before the window, and where its columns of s' begin."""
+    """Return a function for the addresses of d[i][j], in rows of d, s or s' from `begin` on; −1 for
+    cells that s' does not keep. first: letters before the window, and where its columns of s'
+    begin."""
 
     def cell(i: Longs, j: Longs, first: Longs | int = 0) -> Longs:
         if matrix == D:
@@ -203,9 +204,9 @@ def _windows(
 ) -> Generator[Longs, None, Longs]:
     """The anti-diagonals of all windows, m letters apart, each of m threads and so many letters.
 
-    at_y: the address at which Y begins; cell: gives those of d[i][j]. Returns the smallest distance
-    of the last row of each window. d[i][j] follows from formulas (1)
-    and (2), d[0][j] is 0 and d[i][0] is i.
+    at_y: the address at which Y begins; cell: gives addresses of d[i][j]. Returns the smallest
+    distance of the last row of each window. d[i][j] follows from formulas (1) and (2), d[0][j] is 0
+    and d[i][0] is i.
     """
     m = len(x)
     n = len(y)
@@ -253,7 +254,7 @@ class Simulated(NamedTuple):
     """A program on a machine.
 
     n, m: letters of Y and X; w, l: the machine's width and latency; time: units counted; bound:
-    those of the paper's `statement`, without its constant; ratio: time ÷ bound; stages: of the
+    by the paper's `statement`, without its constant; ratio: time ÷ bound; stages: of the
     memory's pipeline, for a warp's requests on average; asm: the distance computed, or None.
     """
 

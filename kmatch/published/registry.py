@@ -47,7 +47,7 @@ class Algorithm(NamedTuple):
 
     @property
     def counts_mismatches(self) -> bool:
-        """Whether it finds windows, of which it counts mismatches."""
+        """Whether it finds windows and counts their mismatches."""
         return self in _MISMATCHES
 
     def on(self, engine: "Engine") -> "Engine":

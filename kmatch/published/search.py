@@ -29,7 +29,7 @@ Table = NDArray[np.int32]
 
 
 class Published(Engine):
-    """An Engine whose scans are those of an algorithm, on the device of another engine."""
+    """An Engine that scans by an algorithm, on the device of another engine."""
 
     takes_seeds = False  # as the work of the algorithm is what is measured
 
@@ -58,7 +58,7 @@ class Published(Engine):
         return DeviceText(masks, self._base.gpus[0])
 
     def table(self, text: Any, pattern: Any, k: int) -> Table:
-        """Return what the algorithm finds (see `kmatch.published`), in host memory."""
+        """Return the results of the algorithm (see `kmatch.published`), in host memory."""
         shape: tuple[int, ...] = (len(text),)
         if self._algorithm.counts_mismatches:
             shape = *pattern.shape[:-1], len(text) - pattern.shape[-1] + 1
@@ -75,7 +75,7 @@ class Published(Engine):
 
     def hits(self, text: Any, pattern: Any, k: int) -> tuple[Longs, Longs]:
         """Return (position, distance) of the hits of a pattern, uint8[m], or of a panel, in a text;
-        where that is the background of primers, (start, length) of those in a target text."""
+        where the text is the background of primers, (start, length) of primers in a target."""
         table = self.table(text, pattern, k).reshape(-1)
         index = np.flatnonzero(table >= 0)
         return index, table[index].astype(np.int64)
@@ -95,8 +95,8 @@ class Published(Engine):
                 yield number, starts, row[starts].astype(np.int64)
 
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
-        """See `Engine.start_scan`. All letters of a window are the algorithm's pattern; of its hits
-        those count in which the letters that have to match do."""
+        """See `Engine.start_scan`. All letters of a window are the algorithm's pattern. A hit
+        counts if the letters that have to match do."""
         masks = self._letters(text)
         bases = np.append(BASES, query.masks)[query.planes]
         coding = Coding(len(query.bounds), k)
@@ -120,7 +120,8 @@ class Published(Engine):
         owned: int = 0,
         beside: Beside | None = None,
     ) -> Scan:
-        """See `Engine.start_edit`. What is read downwards is looked for in the reverse text."""
+        """See `Engine.start_edit`. A query that is read downwards is looked for in the reverse
+        text."""
         masks = self._letters(text)
         coding = Coding(len(query.limits), marked(query.k))
         codes = [np.zeros(0, np.int64)]

@@ -40,7 +40,8 @@ class GeneSets(NamedTuple):
     which: Longs
 
     def followed_by(self, others: "GeneSets") -> "GeneSets":
-        """Return for each interval the genes of its set and then those of its set in others."""
+        """Return for each interval the genes of its set, and then the genes of its set in
+        others."""
         count = len(others.sets)
         pairs, which = ranked(self.which * count + others.which)
         sets = []
@@ -51,7 +52,7 @@ class GeneSets(NamedTuple):
 
 
 class Genes:
-    """Genes, sorted by their starts, of which intervals are asked.
+    """Genes, sorted by their starts, found by intervals.
 
     The borders of genes part the genome into stretches, each of them under the same genes.
 
@@ -101,7 +102,7 @@ class Nearest(NamedTuple):
     distance: Longs
 
     def or_nearer(self, others: "Nearest") -> "Nearest":
-        """Return for each interval what others tell where that is nearer."""
+        """Return for each interval the nearer one of its own answer and the answer of others."""
         has_other = others.distance >= 0
         is_nearer = has_other & ((self.distance < 0) | (others.distance < self.distance))
         which = np.where(is_nearer, others.which + len(self.sets), self.which)
@@ -149,8 +150,8 @@ class Neighbours:
         return Nearest(sets, which, np.where(distance < FAR, distance, -1))
 
     def _set(self, before: int, behind: int) -> list[int]:
-        """Return the genes that end where one does and those that start where another does; each
-        is counted from 1 by end or by start, 0 for none."""
+        """Return the genes that end at one gene's end, and the genes that start at another's start;
+        each is counted from 1 by end or by start, 0 for none."""
         found: list[int] = []
         if before:
             low, high = np.searchsorted(self._ends, self._ends[before - 1] + np.array([0, 1]))
@@ -163,7 +164,7 @@ class Neighbours:
 
 
 class Exons:
-    """Exons, sorted by their starts, of which intervals are asked.
+    """Exons, sorted by their starts, found by intervals.
 
     exons   2 |------| 9        15 |---| 19
                 4 |--| 7

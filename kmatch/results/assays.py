@@ -9,17 +9,24 @@ import numpy as np
 
 from kmatch.arrays import Floats, Longs, ranked
 from kmatch.errors import OutputError, listed, warn
-from kmatch.results.batches import SEEN, AssayBatch
+from kmatch.results.batches import NO, REASONS, SEEN, UNKNOWN, AssayBatch
 from kmatch.results.columns import Column, Table, named_row, opened, write_line
 from kmatch.results.lines import Named, Names, record_cells
 from kmatch.sequences.alphabet import letter_masks
 from kmatch.sequences.oligos import FORWARD, PROBE, REVERSE, PrimerPairs
 
-ANSWERS = ("true_positive", "false_negative", "false_positive", "true_negative")
+# What a genome says of an assay, where it is known which it should amplify.
+VERDICTS = ("true_positive", "false_negative", "false_positive", "true_negative", "unknown")
+ANSWERS = ("no", "yes", "unknown")  # by NO, YES and UNKNOWN
+NONE = -1  # in place of the differences of a product
+MASKED = -2  # and where there may be one
+WORDS = {NONE: ANSWERS[NO], MASKED: ANSWERS[UNKNOWN]}
 BASES = "ACGT"
 BASE_MASKS = letter_masks([BASES])
-IN_THEIR_PLACE = len("ACGTN-")  # the first of SEEN, which stand in a letter's place, not behind it
-YES_NO = Names(("no", "yes"))
+POSITION = ("oligo", "position", "letter")
+SEEN_WORDS = ("A", "C", "G", "T", "unknown", "-", "+")  # of SEEN
+UNKNOWN_SEEN = SEEN.index("N")
+SKIPPED_SEEN = SEEN.index("-")
 
 
 def _number(cells: Callable[[AssayBatch], Any]) -> Column[np.float64]:
@@ -53,7 +60,12 @@ def _temperature(role: int) -> Column[np.float64]:
 
 def _answer(batch: AssayBatch, _: "Assays") -> Named:
     """Return whether each assay amplifies, as words."""
-    return Named(YES_NO, batch.amplifies.astype(np.int64))
+    return Named(Names(ANSWERS), batch.answer)
+
+
+def _reason(batch: AssayBatch, _: "Assays") -> Named:
+    """Return why each assay does not amplify, or which oligos are masked, as words."""
+    return Named(Names(REASONS), batch.reason)
 
 
 def _length(batch: AssayBatch) -> Longs:
@@ -65,11 +77,12 @@ class Assays(Table[AssayBatch, Any]):
     """Assays in genomes, a row an assay and genome, by genome.
 
     Columns are NumPy arrays of one length: `genome`, `assay` and `record` hold names (object),
-    `amplifies` is `yes` or `no`. The others are float64, NaN where there is none: `start`, `end`
-    and `length` of the product, 0-based and half-open on the record's forward strand; `forward`,
-    `reverse` and `probe`, the differences of each oligo in the product or, where there is none, at
-    its closest site; `forward_3p`, `reverse_3p`, `probe_3p`, those in its last five letters;
-    `tm_forward`, `tm_reverse`, `tm_probe`, °C.
+    `amplifies` is `yes`, `no` or `unknown`, and `reason` says why it is not `yes`. The others are
+    float64, NaN where there is none: `start`, `end` and `length` of the product, 0-based and
+    half-open on the record's forward strand; `forward`, `reverse` and `probe`, the differences of
+    each oligo in the product or, where there is none, at its closest site; `forward_3p`,
+    `reverse_3p`, `probe_3p`, those in its last five letters; `tm_forward`, `tm_reverse`,
+    `tm_probe`, °C.
 
     Iteration gives rows; `assays[:10]`, `assays[assays.amplifies == "no"]` and `assays[numbers]`
     give Assays.
@@ -80,6 +93,7 @@ class Assays(Table[AssayBatch, Any]):
     genome = Column(np.object_, lambda batch, _: Named(Names(batch.units), batch.genome))
     assay = Column(np.object_, lambda batch, table: Named(table.labels, batch.assay))
     amplifies = Column(np.object_, _answer)
+    reason = Column(np.object_, _reason)
     record = Column(np.object_, lambda batch, _: record_cells(batch))
     start = _number(lambda batch: batch.start)
     end = _number(lambda batch: batch.end)
@@ -97,6 +111,7 @@ class Assays(Table[AssayBatch, Any]):
         "genome",
         "assay",
         "amplifies",
+        "reason",
         "record",
         "start",
         "end",
@@ -143,17 +158,26 @@ class Assays(Table[AssayBatch, Any]):
 
         # The differences of each product in all; an oligo that an assay has not is -1 there.
         total = np.maximum(batch.distance, 0).sum(axis=1)
-        total[~batch.amplifies] = -1
+        total[batch.answer == NO] = NONE
+        total[batch.answer == UNKNOWN] = MASKED
 
-        totals = np.full((len(genomes), len(self.pairs)), -1, np.int32)
+        totals = np.full((len(genomes), len(self.pairs)), NONE, np.int32)
         totals[genome_rows, batch.assay] = total
         self._parts.append(totals)
         self._positions += batch.positions
 
     @property
     def _totals(self) -> Any:
-        """The differences of each product, int32[genomes, assays], -1 where there is none."""
+        """The differences of each product, int32[genomes, assays], NONE where there is none and
+        MASKED where there may be one."""
         return np.concatenate(self._parts)
+
+    @property
+    def matrix(self) -> Floats:
+        """The differences of each product in all, float64[assays, genomes], NaN where there is
+        none."""
+        totals = self._totals.T
+        return np.where(totals < 0, np.nan, totals)
 
     def check_targets(self) -> None:
         """Warn of targets that are none of the genomes."""
@@ -163,32 +187,36 @@ class Assays(Table[AssayBatch, Any]):
 
     @property
     def facts(self) -> list[dict[str, Any]]:
-        """Of each assay: its name, the genomes that it amplifies, and its ANSWERS where targets are
-        known."""
-        amplified = self._totals >= 0
+        """Of each assay: its name, the genomes that it amplifies, those of which that is unknown,
+        and where targets are known its VERDICTS."""
+        totals = self._totals
+        amplified = totals >= 0
+        unknown = totals == MASKED
         flags = {"amplified": amplified}
         if self._targets is not None:
-            flags |= self._answers(amplified, self._targets)
+            flags |= self._verdicts(amplified, unknown, self._targets)
+        flags["unknown"] = unknown
         facts: list[dict[str, Any]] = [{"assay": name} for name in self.pairs.names]
         for what, flag in flags.items():
             for row, count in zip(facts, flag.sum(axis=0).tolist(), strict=True):
                 row[what] = count
         return facts
 
-    def _answers(self, amplified: Any, targets: set[str]) -> dict[str, Any]:
-        """Return which genomes give an assay each of ANSWERS, bool[genomes, assays].
+    def _verdicts(self, amplified: Any, unknown: Any, targets: set[str]) -> dict[str, Any]:
+        """Return which genomes give an assay each of VERDICTS but unknown, bool[genomes, assays].
 
-        amplified: bool[genomes, assays]; targets: names of the genomes that should be.
+        amplified, unknown: bool[genomes, assays]; targets: names of the genomes that should be.
         """
         is_target = np.array([name in targets for name in self._genome_names], bool)
         is_target = is_target[:, np.newaxis]
-        answers = (
+        missed = ~amplified & ~unknown
+        verdicts = (
             amplified & is_target,
-            ~amplified & is_target,
+            missed & is_target,
             amplified & ~is_target,
-            ~amplified & ~is_target,
+            missed & ~is_target,
         )
-        return dict(zip(ANSWERS, answers, strict=True))
+        return dict(zip(VERDICTS, verdicts, strict=False))
 
     def to_bed(self, target: Any) -> None:
         raise OutputError("assays have no BED, as not every row has a place; use to_tsv")
@@ -196,19 +224,20 @@ class Assays(Table[AssayBatch, Any]):
     def to_matrix(self, target: Any) -> None:
         """Write a line an assay to a path or to a handle: the differences in each genome.
 
-        A cell is empty where the assay does not amplify.
+        Where the assay does not amplify a cell is `no` or `unknown`.
         """
         with opened(target) as handle:
             write_line(handle, ["assay", *self._genome_names])
             totals = self._totals.T.tolist()
             for name, row in zip(self.pairs.names, totals, strict=True):
-                cells = ["" if total < 0 else total for total in row]
+                cells = [WORDS.get(total, total) for total in row]
                 write_line(handle, [name, *cells])
 
     def to_positions(self, target: Any) -> None:
-        """Write a line a letter of each oligo, as `to_matrix` does: the products that match there
-        and differ, and those with each of SEEN.
+        """Write a line a letter of each oligo, as `to_matrix` does: the genomes that match there,
+        that differ, and that have each of SEEN_WORDS; absent are those without a site of the oligo.
 
+        A genome has the site in its product, otherwise the closest one within half of its letters.
         Raises OutputError for a part of the rows, of which that is not known.
         """
         if len(self) != self._all:
@@ -216,7 +245,7 @@ class Assays(Table[AssayBatch, Any]):
         oligos = self.pairs.primers
         lines = self._position_counts().tolist()
         with opened(target) as handle:
-            write_line(handle, ["oligo", "position", "letter", "match", "differ", *SEEN])
+            write_line(handle, [*POSITION, "match", "differ", *SEEN_WORDS, "absent"])
             for number, (begin, end) in enumerate(pairwise(oligos.begins.tolist())):
                 letters = oligos.sequences[number].upper()
                 for position, line in enumerate(lines[begin:end]):
@@ -224,11 +253,12 @@ class Assays(Table[AssayBatch, Any]):
                     write_line(handle, place + line)
 
     def _position_counts(self) -> Longs:
-        """Return how many products match each letter of the oligos, differ there, and have each of
-        SEEN, int64[L, 2 + 7]."""
+        """Return how many genomes match each letter of the oligos, differ there, have each of SEEN,
+        and have no site, int64[L, 2 + 7 + 1]."""
         counts = self._positions
         masks = self.pairs.primers.masks[:, np.newaxis]
         base_counts = counts[:, : len(BASES)]
         matches = np.where(masks & BASE_MASKS, base_counts, 0).sum(axis=1)
-        differ = counts[:, :IN_THEIR_PLACE].sum(axis=1) - matches
-        return np.column_stack([matches, differ, counts])
+        differ = base_counts.sum(axis=1) - matches + counts[:, SKIPPED_SEEN]
+        absent = len(self._genome_names) - matches - differ - counts[:, UNKNOWN_SEEN]
+        return np.column_stack([matches, differ, counts, absent])

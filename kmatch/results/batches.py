@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Self, TypeVar
 import numpy as np
 
 from kmatch.arrays import (
-    Bools,
     Bytes,
     Floats,
     Ints,
@@ -21,10 +20,22 @@ from kmatch.arrays import (
     run_starts,
 )
 from kmatch.engine.types import Columns, Texts
-from kmatch.results.melting import gc_fractions, melting_temperatures
 from kmatch.sequences.chunks import Spans
 
-SEEN = "ACGTN-+"  # at a letter of an oligo: a base, another letter, none, or more behind it
+# At a letter of an oligo: a base, an unknown letter (N), none, or more behind it.
+SEEN = "ACGTN-+"
+# Whether an assay amplifies a genome; unknown where letters are missing that would tell.
+NO = 0
+YES = 1
+UNKNOWN = 2
+# Why it does not, in bits: the oligos that have no site, by role, or what the sites lack.
+ROLE_BITS = np.array([1, 2, 4])
+LENGTH = 8  # they face each other, at another length
+FACING = 16  # none face each other
+_WORDS = {1: "forward", 2: "reverse", 4: "probe", LENGTH: "length", FACING: "facing"}
+REASONS = [
+    ",".join(word for bit, word in _WORDS.items() if reason & bit) for reason in range(2 * FACING)
+]
 RECORD = 1 << 32  # more than a position in a record: a row's record and position in one number
 ENDLESS = 1 << 62  # letters of a linear record, as far as its origin goes
 # Fields of batches that all rows have in common.
@@ -46,7 +57,7 @@ class Origin(NamedTuple):
 ALONE = Origin()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Batch:
     """n rows in records of a genome.
 
@@ -82,7 +93,7 @@ class Batch:
 SomeBatch = TypeVar("SomeBatch", bound=Batch)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class HitBatch(Batch):
     """Hits, n rows, sorted by record, start, end, strand and pattern; those that have these in
     common, as beside PAMs of several lengths, by their anchors.
@@ -96,12 +107,18 @@ class HitBatch(Batch):
     columns: the alignments.
     edits: int64[n], the same as numbers (see KINDS), of searches that make no columns where they
         fit.
+    gaps: int32[n], the letters that alignments beside a PAM insert and delete.
     scores: float64[n] by name, NaN where undefined.
+    site_scores: float64[n] by name, the greatest score that a hit's site has, NaN where it is
+        undefined and of hits that are no sites; None where each hit is a site of its own.
     variants: the alleles that make a hit, `chrom:pos:ref:alt`, comma separated, empty for hits of
         the reference.
     af: float64[n], the smallest of their frequencies.
     samples: Carriers of these, None for hits of the reference.
     reference_distance: float64[n], the reference's there, NaN where it is more than k.
+    alleles: those of files under a hit, comma separated.
+    losses: the alleles that undo a hit of the reference without differences, a list of Loss, or
+        None.
     """
 
     pattern: Ints
@@ -109,11 +126,15 @@ class HitBatch(Batch):
     minus: Bytes
     columns: Columns | None = None
     edits: Longs | None = None
+    gaps: Ints | None = None
     scores: dict[str, Floats] | None = None
+    site_scores: dict[str, Floats] | None = None
     variants: Objects | None = None
     af: Floats | None = None
     samples: Objects | None = None
     reference_distance: Floats | None = None
+    alleles: Objects | None = None
+    losses: Objects | None = None
 
     @property
     def aligned(self) -> Columns:
@@ -128,12 +149,18 @@ class HitBatch(Batch):
         return self.picked(order)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class GuideBatch(Batch):
     """Guides of a target beside their PAMs, n rows.
 
     minus: uint8[n]; guide, pam: as the guide's strand reads them; counts: int64[n, k+1], sites in
-    the genome by distance; specificities: float64[n], NaN for none, by the names of scores.
+    the genome by distance; specificities: float64[n], NaN for none, by the names of scores; number:
+    int64[n], counts the guides of a gene, or else of a record, from 1 in the target's order.
+
+    With variants, otherwise None: variant_sites, int64[n], places that alleles make or bring
+    closer; specificity_variants, float64[n], by CFD with these; target_variants, the alleles that
+    undo a guide's target, comma separated; target_af, float64[n], the greatest of their
+    frequencies, NaN where none is known.
     """
 
     minus: Bytes
@@ -141,12 +168,26 @@ class GuideBatch(Batch):
     pam: Texts
     counts: Longs
     specificities: dict[str, Floats]
+    number: Longs
+    variant_sites: Longs | None = None
+    specificity_variants: Floats | None = None
+    target_variants: Objects | None = None
+    target_af: Floats | None = None
+
+    @property
+    def strong(self) -> Longs:
+        """How many letters G and C each guide has, int64[n]."""
+        return self.guide.counted("G") + self.guide.counted("C")
+
+    @property
+    def length(self) -> Longs:
+        """How many letters each guide has, int64[n]."""
+        return np.diff(self.guide.bounds)
 
     @property
     def gc(self) -> Floats:
         """Share of G and C in each guide, float64[n]."""
-        strong = self.guide.counted("G") + self.guide.counted("C")
-        return strong / np.diff(self.guide.bounds)
+        return self.strong / self.length
 
     def specificity_by(self, score: str) -> Floats:
         """Return the specificity by a score, float64[n], NaN where it has none."""
@@ -168,7 +209,7 @@ def letters_beside(columns: Columns, lengths: Longs) -> Longs:
     return column_counts - columns.ops.counted("D") - lengths
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ProductBatch(Batch):
     """Products, n rows, sorted by record, start, end, strand, forward and reverse primer.
 
@@ -184,28 +225,30 @@ class ProductBatch(Batch):
     probe: HitBatch | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class AssayBatch(Batch):
-    """Assays in genomes, n rows, by genome; record, start and end are -1 where none amplifies.
+    """Assays in genomes, n rows, by genome; record, start and end are -1 where there is no product.
 
     units: names of the genomes; genome, assay: int64[n], their numbers, of genomes among these;
-    amplifies: bool[n]; distance, distance_3p: int64[n, 3], the differences of the forward primer,
-    of the reverse one and of the probe, in all and in their last letters, -1 where there is none;
-    tm: float64[n, 3], °C, NaN where it is unknown; positions: int64[L, 7], at each letter of the
-    oligos, how many products have each of SEEN there.
+    answer: int64[n], NO, YES or UNKNOWN; reason: int64[n], why not YES, in bits (see REASONS), and
+    of UNKNOWN the oligos that are masked; distance, distance_3p: int64[n, 3], the differences of
+    the forward primer, of the reverse one and of the probe, in all and in their last letters, -1
+    where there is none; tm: float64[n, 3], °C, NaN where it is unknown; positions: int64[L, 7], at
+    each letter of the oligos, how many genomes have each of SEEN there.
     """
 
     units: list[str]
     genome: Longs
     assay: Longs
-    amplifies: Bools
+    answer: Longs
+    reason: Longs
     distance: Longs
     distance_3p: Longs
     tm: Floats
     positions: Longs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PrimerBatch(Batch):
     """Primers of one target record, n rows, sorted by start, end and strand.
 
@@ -221,11 +264,15 @@ class PrimerBatch(Batch):
     @cached_property
     def gc(self) -> Floats:
         """Share of G and C, float64[n]; see `gc_fractions`."""
+        from kmatch.results.melting import gc_fractions
+
         return gc_fractions(self.codes, self.start, self.end)
 
     @cached_property
     def tm(self) -> Floats:
         """Melting temperatures in °C, float64[n]; see `melting_temperatures`."""
+        from kmatch.results.melting import melting_temperatures
+
         return melting_temperatures(self.codes, self.codes, self.start, self.end)
 
 
@@ -235,6 +282,7 @@ def hit_batch(
     kinds: Any,
     columns: Columns | None,
     edits: Longs | None = None,
+    gaps: Ints | None = None,
 ) -> HitBatch:
     """Return a HitBatch of hits in a chunk, whose records count from the first of its Spans.
 
@@ -245,7 +293,7 @@ def hit_batch(
     numbers = record[run_starts(record)].tolist()
     names = {spans.first + number: spans.names[number] for number in numbers}
     return HitBatch(
-        spans.first + record, start, end, names, pattern, distance, minus, columns, edits
+        spans.first + record, start, end, names, pattern, distance, minus, columns, edits, gaps
     )
 
 

@@ -12,9 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arrays import Bools, Bytes
+from kmatch.sequences.alphabet import IUPAC
 
 GUIDE = 20  # letters
 PAM = 3
+# The last two letters of a PAM beside which SpCas9 cuts, by supplementary table 19 of Doench 2016.
+PAM_ENDS = {"AG", "CG", "GA", "GC", "GG", "GT", "TG"}
 CODE = 7  # bits of an ASCII letter in which A, C, G, T, N and - differ: its code
 UNKNOWN = ord("N") & CODE
 _GUIDES = re.compile(rf"[ACGT]{{{GUIDE}}}")
@@ -48,5 +51,18 @@ def guide_letters(patterns: Iterable[str]) -> GuideLetters:
 
 
 def is_cas9(pam: str, leads: bool) -> bool:
-    """Return whether sites beside a PAM are Cas9's; leads: whether it stands before the guide."""
-    return not leads and len(pam) == PAM and pam[0] in "Nn"
+    """Return whether SpCas9 cuts beside a PAM; leads: whether it stands before the guide.
+
+    It is `N` and two letters each of whose pairs has a weight: NGG, NAG, NRG. An N for one of these
+    stands for all letters, as in NGN, the PAM of other nucleases.
+    """
+    pam = pam.upper()
+    if leads or len(pam) != PAM or pam[0] != "N" or "N" in pam[1:]:
+        return False
+    pairs = {first + second for first in _bases(pam[1]) for second in _bases(pam[2])}
+    return pairs <= PAM_ENDS
+
+
+def _bases(letter: str) -> str:
+    """Return the bases that an IUPAC letter stands for."""
+    return "".join(base for base in "ACGT" if IUPAC[base] & IUPAC[letter])

@@ -118,6 +118,7 @@ class Table(Generic[SomeBatch, Row]):
     annotated: the columns that rows have with an annotation alone.
     joins: whether batches of one genome can be joined.
     threads: that may format lines, None for one a core.
+    warns: whether it warns of an annotation that knows none of its records.
     """
 
     _declared: dict[str, Column[Any]]
@@ -129,6 +130,7 @@ class Table(Generic[SomeBatch, Row]):
     tsv: tuple[str, ...] = ()
     joins = True
     threads: int | None = None
+    warns = True
     annotation: "Annotation | None" = None
     _made: dict[int, tuple[Any, Any, Any]]  # see `once`
 
@@ -189,6 +191,16 @@ class Table(Generic[SomeBatch, Row]):
         self.annotation = Annotation(paths)
         self.add(("gene", "region"))
 
+    def annotate_as(self, table: "Table[Any, Any]") -> None:
+        """Give rows the columns of another table's annotation, if it has one.
+
+        The other table, which is written behind this one, warns where it knows no record of both.
+        """
+        if table.annotation is not None:
+            self.annotation = table.annotation
+            self.add(("gene", "region"))
+            self.warns = False
+
     def known(self, name: str) -> str:
         """Return the name of a column by that or by its heading. Raises InputError where there is
         none."""
@@ -209,7 +221,7 @@ class Table(Generic[SomeBatch, Row]):
 
     def check(self) -> None:
         """Warn, behind the last row, of an annotation that knows none of the records."""
-        if self.annotation:
+        if self.annotation and self.warns:
             self.annotation.check()
 
     def __getattr__(self, name: str) -> Any:
@@ -324,6 +336,18 @@ class Table(Generic[SomeBatch, Row]):
             self.align()
         with opened(target) as handle:
             FORMATS[form](handle, self).write_all(self.batches)
+
+    def to_html(self, target: Any) -> None:
+        """Write a page for browsers to a path or to a handle, as `to_bed` does: counts, a picture,
+        and the closest 10,000 rows, to be sorted and searched.
+
+        Raises OutputError where Jinja2 or Matplotlib is not installed.
+        """
+        from kmatch.pictures.report import write_page
+
+        self.align()
+        with opened(target) as handle:
+            write_page(handle, self)
 
     def plot(self, *, records: int | None = None) -> Any:
         """A Matplotlib Figure: hits and products along their records by strand and distance, and

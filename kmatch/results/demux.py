@@ -163,6 +163,9 @@ class Reads(Table[ReadBatch, Any]):
     def to_bed(self, target: Any) -> None:
         raise OutputError("reads have no BED, as not every row has a place; use to_tsv")
 
+    def to_html(self, target: Any) -> None:
+        raise OutputError("reads have no page; to_summary has the numbers of each barcode")
+
     def plot(self, *, records: int | None = None) -> Any:
         raise OutputError("reads have no picture; to_summary has the numbers of each barcode")
 

@@ -18,7 +18,7 @@ class Folder:
     """Files of a new or an empty folder, which are there once the block ends well; otherwise
     nothing is left of them.
 
-    names, endings: of the files, one with each ending a name, of which `.gz` or `.zst` compresses.
+    names, endings: of the files, one file for each name and ending; `.gz` or `.zst` compresses.
     Raises InputError for names that no files have, OutputError for a folder that cannot be used.
     """
 
@@ -59,7 +59,7 @@ class Folder:
             interrupts.unfinished.discard(self._partial)
 
     def _finish(self) -> None:
-        """Give the files their place, those without pieces too."""
+        """Give the files their place, files without pieces too."""
         for path in chain.from_iterable(self._paths):
             if not os.path.exists(path):
                 _append(path, b"")
@@ -98,7 +98,7 @@ def _append(path: str, piece: Any) -> None:
 
 
 def _check_names(names: Sequence[str]) -> None:
-    """Raise InputError for names that no files have, and for those that differ in case alone."""
+    """Raise InputError for names that no files have, and for names that differ in case alone."""
     folded: dict[str, str] = {}
     for name in names:
         if "/" in name or name in ("", ".", "..") or len(os.fsencode(name)) > LONGEST:

@@ -39,6 +39,7 @@ ROWS = 1 << 15  # formatted at a time
 MATCH = ord("=")
 INSERTED = ord("I")
 SKIPPED = ord("D")
+UNKNOWN = ord("N")
 NEWLINE = ord("\n")
 REVERSE = 16  # the flag of SAM for the strand -
 SECONDARY = 256  # that for all lines of a read but the first
@@ -238,7 +239,9 @@ class SamWriter(Writer):
     def _column_letters(self, batch: HitBatch, reads_before: Longs) -> Bytes:
         """Return the letter of its read at each column of hits, and any where it has none.
 
-        reads_before: int64[columns+1], letters of all reads before each column, and after the last.
+        It is the base of the text that it matches. Where it matches an unknown letter it is the
+        pattern's. reads_before: int64[columns+1], letters of all reads before each column, and
+        after the last.
         """
         (bounds, ops), (_, text) = batch.aligned
         read_bounds = reads_before[bounds]
@@ -248,11 +251,20 @@ class SamWriter(Writer):
         if self.table.pam_first:  # the pattern ends where the read does
             first_letters = pattern_bounds[batch.pattern + 1] - np.diff(read_bounds)
         shifts = np.repeat(first_letters - read_bounds[:-1], np.diff(bounds))
-        of_pattern = self._letters.take(reads_before[:-1] + shifts, mode="clip")
+        places = reads_before[:-1] + shifts
+        of_pattern = self._letters.take(places, mode="clip")
         # The letter of the text at each column, which is the read's where it matches.
         texts_before = bounds_of(ops != INSERTED)[:-1]
         of_text = text.take(texts_before, mode="clip")
-        return np.where(ops == MATCH, of_text, of_pattern)
+        is_of_text = ops == MATCH
+        unknown = np.flatnonzero(is_of_text & (of_text == UNKNOWN))
+        if len(unknown):
+            row = np.searchsorted(bounds, unknown, side="right") - 1
+            pattern = batch.pattern[row]
+            is_in_pattern = places[unknown] >= pattern_bounds[pattern]
+            is_in_pattern &= places[unknown] < pattern_bounds[pattern + 1]
+            is_of_text[unknown[is_in_pattern]] = False
+        return np.where(is_of_text, of_text, of_pattern)
 
 
 def _lengths(genomes: Genomes | None) -> dict[str, int]:

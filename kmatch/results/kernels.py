@@ -1,4 +1,4 @@
-"""Lines of cells and scores of sites, of which there may be millions."""
+"""Lines of cells and scores of sites, for millions of them."""
 
 import numpy as np
 
@@ -93,7 +93,7 @@ def put_edits(out, start, edits):
 def fill_lines(is_runs, begins, values, bounds, letters, out):
     """Fill `out`, uint8, with n lines of F cells each and return the bytes written.
 
-    values: int64[F·n], those of one cell of all lines side by side: numbers where begins[f] is
+    values: int64[F·n], one cell's of all lines side by side: numbers where begins[f] is
     NUMBER, alignments (see KINDS) where it is CIGAR, else which of the texts from number begins[f]
     on, whose letters are alignment columns where is_runs[f]. Text i is letters[bounds[i] …
     bounds[i+1]−1], and text f < F stands before cell f.
@@ -159,10 +159,10 @@ def _best_cfd(guide, site, distance, most, weights, before, after):
     one.
 
     before, after: float64[a, b, c], before a letter of the guide and behind it: the greatest
-    product of what was aligned with a insertions, b deletions and c mismatches, negative for none:
+    product of an alignment with a insertions, b deletions and c mismatches, negative for none:
     `max` keeps its first argument where the second is NaN.
 
-    The steps from a product, of which the last two take the letter of the guide:
+    The steps from a product; the last two take the letter of the guide:
 
         deletion      a letter of the site alone     before[a, b, c]  ->  before[a, b + 1, c]
         insertion     a letter of the guide alone    before[a, b, c]  ->  after[a + 1, b, c]

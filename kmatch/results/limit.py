@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from kmatch import __version__
 from kmatch.arguments import checked_count
-from kmatch.arrays import Ints, Longs, bounds_of
+from kmatch.arrays import Longs, offsets_in_rows, run_starts
 from kmatch.errors import warn
-from kmatch.results.batches import HitBatch, joined, no_hits
+from kmatch.results.batches import HitBatch, ProductBatch, joined, no_hits
 from kmatch.results.lines import number_word
-from kmatch.results.multiqc import facts_for_multiqc
 from kmatch.results.output import open_output
+from kmatch.sequences.oligos import PrimerPairs
 from kmatch.sequences.patterns import PatternSet
 
 if TYPE_CHECKING:
@@ -70,13 +70,32 @@ class Counts:
         handle.write("".join(lines).encode("utf-8", "surrogateescape"))
 
 
-def write_report(path: str, command: str, counts: Counts | None = None, **facts: Any) -> None:
-    """Write one object: versions, the facts, hits by pattern and distance, and what MultiQC shows.
+class ProductCounts:
+    """Counts the products of pairs; `products` is int64[pairs]."""
 
-    docs/report.schema.json describes it. command: that found them; counts: of the hits of patterns,
-    where there are any.
+    def __init__(self, pairs: PrimerPairs) -> None:
+        self.pairs = pairs
+        self.products = np.zeros(len(pairs), np.int64)
+
+    def add(self, batch: ProductBatch) -> None:
+        """Count the products of a ProductBatch whose primers are partners."""
+        pair = self.pairs.pair
+        pairs = pair[batch.forward.pattern]
+        is_own = pairs == pair[batch.reverse.pattern]
+        self.products += np.bincount(pairs[is_own], minlength=len(self.products))
+
+    @property
+    def facts(self) -> list[dict[str, Any]]:
+        """Of each pair its name and its products."""
+        rows = zip(self.pairs.names, self.products.tolist(), strict=True)
+        return [{"pair": name, "products": count} for name, count in rows]
+
+
+def report_of(counts: Counts | None = None, **facts: Any) -> dict[str, Any]:
+    """Return what is known of a search: versions, the facts, and hits by pattern and distance.
+
+    counts: of the hits of patterns, where there are any.
     """
-    import json
     import platform
     from importlib.metadata import version
 
@@ -88,10 +107,22 @@ def write_report(path: str, command: str, counts: Counts | None = None, **facts:
         "versions": versions,
         **facts,
     }
-    totals = None
     if counts is not None:
-        totals = counts.hits.sum(axis=0).tolist()
         report["patterns"] = _facts_of_patterns(counts)
+    return report
+
+
+def write_report(path: str, command: str, counts: Counts | None = None, **facts: Any) -> None:
+    """Write one object: what is known of a search, as `report_of` has it, and what MultiQC shows.
+
+    docs/report.schema.json describes it. command: that found them.
+    """
+    import json
+
+    from kmatch.results.multiqc import facts_for_multiqc
+
+    report = report_of(counts, **facts)
+    totals = None if counts is None else counts.hits.sum(axis=0).tolist()
     report |= facts_for_multiqc(command, path, totals, facts)
     with open_output(path) as handle:
         handle.write(json.dumps(report, indent=1, ensure_ascii=False).encode("utf-8", "replace"))
@@ -107,13 +138,14 @@ def _facts_of_patterns(counts: Counts) -> list[dict[str, Any]]:
 
 
 def limited(
-    batches: Iterable[HitBatch], patterns: PatternSet, most: int | None
+    batches: Iterable[HitBatch], patterns: PatternSet, most: int | None, each: str = "file"
 ) -> Iterator[HitBatch]:
     """Yield HitBatches of the closest hits of each pattern, `most` a genome; of all where it is
     None.
 
-    Of hits as close the first are kept. Warns of patterns that have more. Raises InputError for
-    what is no whole number from 1 on.
+    each: `record` for `most` hits a record, of which no batch holds a part. Of hits as close the
+    first are kept. Warns of patterns that have more. Raises InputError for what is no whole number
+    from 1 on.
     """
     if most is None:
         yield from batches
@@ -121,21 +153,36 @@ def limited(
     most = checked_count("limit", most, 1)
     hits = np.zeros(len(patterns), np.int64)
     kept = np.zeros(len(patterns), np.int64)
-    for _, of_genome in groupby(batches, lambda batch: batch.origin.number):
+    in_records = each == "record"
+    for together in _units(batches, in_records):
         counts = np.zeros(len(patterns), np.int64)
-        yield _closest(of_genome, most, counts)
+        closest = _closest(together, most, counts, in_records)
+        yield closest
         hits += counts
-        kept += np.minimum(counts, most)
-    _warn_of_more(patterns, hits, kept, most)
+        kept += np.bincount(closest.pattern, minlength=len(patterns))
+    _warn_of_more(patterns, hits, kept, most, "record" if in_records else "genome")
 
 
-def _warn_of_more(patterns: PatternSet, hits: Longs, kept: Longs, most: int) -> None:
-    """Warn of patterns with more hits than are kept; hits, kept: int64[P], how many each has."""
+def _units(batches: Iterable[HitBatch], in_records: bool) -> Iterator[Iterable[HitBatch]]:
+    """Yield the HitBatches whose hits are decided about together: of a genome, or of records."""
+    if in_records:
+        for batch in batches:
+            yield [batch]
+        return
+    for _, of_genome in groupby(batches, lambda batch: batch.origin.number):
+        yield of_genome
+
+
+def _warn_of_more(patterns: PatternSet, hits: Longs, kept: Longs, most: int, unit: str) -> None:
+    """Warn of patterns with more hits than are kept, `most` in each unit.
+
+    hits, kept: int64[P], how many each has.
+    """
     more = np.flatnonzero(hits > kept)
     if not len(more):
         return
     number = int(more[np.argmax(hits[more])])
-    several = f", at most {most:,} in a genome" if kept[number] > most else ""
+    several = f", at most {most:,} in a {unit}" if kept[number] > most else ""
     sentence = (
         f"pattern '{patterns.names[number]}' has {hits[number]:,} hits, of which the limit keeps "
         f"{kept[number]:,}{several}"
@@ -147,28 +194,30 @@ def _warn_of_more(patterns: PatternSet, hits: Longs, kept: Longs, most: int) -> 
     warn(sentence)
 
 
-def _closest(batches: Iterable[HitBatch], most: int, counts: Longs) -> HitBatch:
+def _closest(batches: Iterable[HitBatch], most: int, counts: Longs, in_records: bool) -> HitBatch:
     """Return at most `most` hits of each pattern: the closest, and the first of these.
 
-    counts: int64[P], receives how many there were. Memory goes by the hits that are kept: those
-    that wait are at most as many again, or FEW.
+    counts: int64[P], receives how many there were; in_records: see `_first`. Memory goes by
+    the hits that are kept: those that wait are at most as many again, or FEW.
     """
     parts = [no_hits()]
     kept = 0
     waiting = 0
     for batch in batches:
         counts += np.bincount(batch.pattern, minlength=len(counts))
-        parts.append(_first(batch, most))
+        parts.append(_first(batch, most, in_records))
         waiting += len(parts[-1])
         if waiting > max(FEW, kept):
-            parts = [_first(joined(parts), most)]
+            parts = [_first(joined(parts), most, in_records)]
             kept = len(parts[0])
             waiting = 0
-    return _first(joined(parts), most)
+    return _first(joined(parts), most, in_records)
 
 
-def _first(batch: HitBatch, most: int) -> HitBatch:
+def _first(batch: HitBatch, most: int, in_records: bool = False) -> HitBatch:
     """Return the rows that are among the closest of their pattern, the first of these.
+
+    in_records: whether each record has its own.
 
     pattern     1 0 1 1 0          most = 1
     distance    2 1 0 0 3
@@ -176,14 +225,17 @@ def _first(batch: HitBatch, most: int) -> HitBatch:
     rank        0 1 0 1 2          in its pattern
     rows        1   2
     """
-    order = np.lexsort((_narrow(batch.distance), _narrow(batch.pattern)))
-    bounds = bounds_of(np.bincount(batch.pattern))
-    rank = np.arange(len(order)) - bounds[batch.pattern[order]]
+    keys: list[NDArray[Any]] = [batch.pattern]
+    if in_records:
+        keys = [batch.record, batch.pattern]
+    order = np.lexsort([_narrow(key) for key in (batch.distance, *reversed(keys))])
+    run_bounds = np.append(run_starts(*(key[order] for key in keys)), len(order))
+    rank = offsets_in_rows(run_bounds)
     rows = np.sort(order[rank < most])
     return batch.picked(rows)
 
 
-def _narrow(numbers: Ints) -> NDArray[Any]:
+def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
     """Return numbers in as few bits as they need: those of 16 are sorted by radix, fast."""
     most = int(numbers.max(initial=0))
     return numbers.astype(np.min_scalar_type(most))

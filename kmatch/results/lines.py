@@ -94,8 +94,8 @@ def words_of(words: Iterable[str]) -> Named:
 class Carriers:
     """Samples that may carry alleles.
 
-    names: of all samples, each behind a comma; copies: uint8[w], a bit for each copy, of which two
-    in turn are of one sample.
+    names: of all samples, each behind a comma; copies: uint8[w], a bit for each copy; two
+    copies in turn are of one sample.
     """
 
     names: Names
@@ -145,9 +145,9 @@ class CarrierNames(Names):
 
 
 def shared(objects: Objects, names: Callable[[list[Any]], Names]) -> Named:
-    """Return cells of objects, of which many rows have the same one, and most have none.
+    """Return cells of objects, where many rows share an object and most have none.
 
-    names(objects): the Names of the objects, each once, and before them that of none.
+    names(objects): the Names of the objects, each once, behind the name of none.
     """
     filled_rows = np.flatnonzero(objects.astype(np.bool_))
     filled = objects[filled_rows]
@@ -208,7 +208,7 @@ def _kernel_field(cells: Cells) -> _KernelField:
 def lines_of(fields: Fields) -> memoryview:
     """Return the lines of cells.
 
-    All texts get numbers: first what stands before each cell, then the texts of each field.
+    All texts get numbers: first the texts before each cell, then the texts of each field.
 
         fields   ("", record)  ("\\t", start)  ("\\t", strand)    record: chr1 chr2, strand: + -
         texts    0 ""  1 "\\t"  2 "\\t"  |  3 chr1  4 chr2  |  5 +  6 -

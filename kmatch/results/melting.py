@@ -7,7 +7,7 @@ one for every two letters side by side (a step) and one for either end:
              ↓       ↓
       5′ … A C G T T A … 3′        the oligo
              | | | |
-      3′ … T G C A A T … 5′        what its site pairs with it
+      3′ … T G C A A T … 5′        the letters that pair with it
 
       init_G/C + CG/GC + GT/CA + TT/AA + init_A/T
 
@@ -18,8 +18,8 @@ place of the step there:
       x | | | |        init_A/T + terminal AC/CG + CG/GC + GT/CA + TT/AA + init_A/T
       C G C A A
 
-The parameters are those of Allawi & SantaLucia 1997 for matches, and of Allawi, SantaLucia and
-Peyret for mismatches inside and at the ends. Biopython has them in its tables.
+The parameters for matches are from Allawi & SantaLucia 1997, and the parameters for mismatches
+inside and at the ends from Allawi, SantaLucia and Peyret. Biopython has them in its tables.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,7 +50,7 @@ Parameters = Mapping[str, Any]  # by spelling: enthalpy in kcal/mol, and entropy
 
 
 class Salts(NamedTuple):
-    """What a duplex is in, with primer3's defaults.
+    """The solution around a duplex, with primer3's defaults.
 
     monovalent, magnesium, dntps: mM; oligos: nM, of both strands together.
     """
@@ -77,7 +77,7 @@ def gc_fractions(codes: Bytes, start: Longs, end: Longs) -> Floats:
     """Return the share of G and C among the known letters of each stretch, float64[n].
 
     codes: uint8, of letters; start, end: int64[n], of stretches among them. A stretch without a
-    known letter has the share 0. The values are those of Biopython's `gc_fraction`.
+    known letter has the share 0. The values equal Biopython's `gc_fraction`.
     """
     is_strong = (codes == 1) | (codes == 2)
     strong_count = _sums(is_strong, start, end)
@@ -90,10 +90,10 @@ def melting_temperatures(
 ) -> Floats:
     """Return the melting temperature of each stretch on its site, float64[n], in °C.
 
-    codes, sites: uint8, the letters of stretches and of what their sites read in their direction;
-    start, end: int64[n], of stretches among them. It is NaN where a letter is unknown, and where a
-    neighbour of a mismatch has no parameters. The values are those of Biopython's
-    `MeltingTemp.Tm_NN` with the salt correction of SantaLucia 1998.
+    codes, sites: uint8, the letters of stretches, and of their sites in the same direction; start,
+    end: int64[n], of stretches among the letters. It is NaN where a letter is unknown, and where a
+    neighbour of a mismatch has no parameters. The values equal
+    Biopython's `MeltingTemp.Tm_NN` with the salt correction of SantaLucia 1998.
     """
     sums = _duplex_sums(codes, sites, start, end)
     enthalpy = sums.enthalpy / 100

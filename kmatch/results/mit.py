@@ -57,7 +57,7 @@ def _has_bulge(batch: HitBatch) -> Bools:
 
 
 def _divisors(differs: Bools) -> Floats:
-    """Return what scores are divided by, float64[n]; differs: bool[n, 20], the mismatches."""
+    """Return the divisors of scores, float64[n]; differs: bool[n, 20], the mismatches."""
     counts = differs.sum(axis=1)
     first = differs.argmax(axis=1)
     last = GUIDE - 1 - differs[:, ::-1].argmax(axis=1)

@@ -1,4 +1,4 @@
-"""What MultiQC shows of searches: a section for each kind, in which a report is a row."""
+"""Facts of reports for MultiQC: a section for each kind of search, a row for each report."""
 
 import os
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ ENDINGS = ("_mqc.json", ".kmatch.json", ".json")  # that the names of reports ha
 class Section(NamedTuple):
     """A section of MultiQC's page.
 
-    title: above it; counted: what its bars count, as the axis says; description: below the title.
+    title: above it; counted: the label of the bars' axis; description: below the title.
     """
 
     title: str
@@ -36,7 +36,7 @@ SECTIONS = {
 def facts_for_multiqc(
     command: str, path: str, totals: list[int] | None, facts: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return what a report holds for MultiQC.
+    """Return the facts of a report for MultiQC.
 
     path: of the report, which names its row; totals: of the hits by distance, where there are any;
     facts: the others of the report.
@@ -60,7 +60,7 @@ def facts_for_multiqc(
 
 
 def sample_of(path: str) -> str:
-    """Return the name of a report's sample: that of its file, without its ending."""
+    """Return the name of a report's sample: the name of its file without the ending."""
     name = os.path.basename(path)
     for ending in ENDINGS:
         if name.endswith(ending):

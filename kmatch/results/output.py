@@ -27,7 +27,7 @@ def open_output(path: Path | None = None) -> Iterator[Any]:  # a NamedHandle
     nothing is left of it. It has the mode and, as far as that may be given, the owner of the file
     that it replaces. `.gz`, which is BGZF, and `.zst` in the name compress. Devices and pipes are
     written to as they are. Raises OutputError where opening, writing or closing fails, ClosedPipe
-    where nobody reads the pipe any more; what else the block raises passes through.
+    where nobody reads the pipe any more. Other errors of the block pass through.
     """
     if path in (None, "-") or is_standard_output(path):
         label = STANDARD if path in (None, "-") else str(path)
@@ -114,7 +114,7 @@ def kind_of(path: str) -> str:
 
 
 def complete(path: str, kind: str) -> None:
-    """Write what a compressed file without any bytes lacks, so that it can be read."""
+    """Write the header that a compressed file without any bytes lacks, so that it can be read."""
     if kind in NOTHING and not os.path.getsize(path):
         with open(path, "wb") as handle:
             handle.write(NOTHING[kind])
@@ -151,7 +151,7 @@ def _create(name: str, path: str) -> io.BufferedWriter:
 def writing(label: str, advice: str = "") -> Iterator[None]:
     """Turn an OSError of the block into an OutputError that names the output.
 
-    advice: what to do about it, after the reason. Raises ClosedPipe where nobody reads any more.
+    advice: for the user, after the reason. Raises ClosedPipe where nobody reads any more.
     """
     try:
         yield

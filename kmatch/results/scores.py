@@ -13,6 +13,7 @@ import numpy as np
 from kmatch.arrays import Bools, Floats
 from kmatch.engine.workers import Workers, cores
 from kmatch.errors import InputError
+from kmatch.nucleases import CAS9, NUCLEASES
 from kmatch.results.batches import HitBatch
 from kmatch.results.cas9 import GUIDE, GuideLetters, Most, guide_letters, is_cas9
 from kmatch.results.cfd import cfd_scores
@@ -27,6 +28,7 @@ class Score(NamedTuple):
     guide_length: letters of the guides that it is for; hits of others have none.
     suits_pam(pam, leads): whether it is for sites beside a PAM that leads or follows the guide.
     of_hits(batch, guides, most): float64[n], of aligned hits of guides searched with these bounds.
+    nuclease: that it is for, of NUCLEASES.
     """
 
     name: str
@@ -34,13 +36,18 @@ class Score(NamedTuple):
     guide_length: int
     suits_pam: Callable[[str, bool], bool]
     of_hits: Callable[[HitBatch, GuideLetters, Most], Floats]
+    nuclease: str = CAS9
 
-    def suits(self, guide_length: int, pams: Iterable[str], leads: bool) -> bool:
-        """Return whether it is for guides of a length beside each of some PAMs."""
-        return guide_length == self.guide_length and self.suits_pams(pams, leads)
+    def suits(
+        self, guide_length: int, pams: Sequence[str], leads: bool, nuclease: str | None = None
+    ) -> bool:
+        """Return whether it is for guides of a length, see `suits_pams`."""
+        return guide_length == self.guide_length and self.suits_pams(pams, leads, nuclease)
 
-    def suits_pams(self, pams: Iterable[str], leads: bool) -> bool:
-        """Return whether it is for sites beside each of some PAMs."""
+    def suits_pams(self, pams: Sequence[str], leads: bool, nuclease: str | None = None) -> bool:
+        """Return whether it is for sites beside each of some PAMs, and of a nuclease if named."""
+        if not pams or nuclease not in (None, self.nuclease):
+            return False
         return all(self.suits_pam(pam, leads) for pam in pams)
 
     def specificity(self, others: Floats) -> Floats:
@@ -60,30 +67,44 @@ SCORES = {
 }
 
 
+def check_scores(
+    names: Iterable[str], pams: Sequence[str], leads: bool, nuclease: str | None = None
+) -> None:
+    """Raise InputError where a score is not for sites beside some PAMs, or of a nuclease.
+
+    leads: whether the PAMs stand before the pattern; nuclease: None for that of the score.
+    """
+    for name in names:
+        score = SCORES[name]
+        if not score.suits_pams(pams, leads, nuclease):
+            fitting = NUCLEASES[score.nuclease]
+            raise InputError(
+                f"the score {name} is for sites of {fitting.title}, beside its PAM, {fitting.pam}, "
+                "or one that it cuts weakly"
+            )
+
+
 class Scorer:
     """Scores the hits of a search for guides."""
 
     def __init__(
         self,
-        names: Iterable[str],
+        names: Sequence[str],
         guides: Iterable[str],
         pams: Sequence[str],
         leads: bool,
         most: Most,
+        nuclease: str | None = None,
         threads: int | None = None,
     ) -> None:
         """names: of the scores; guides: the letters of each pattern; pams: what they stand beside,
-        all before the patterns if they lead; most: what hits were searched with; threads: None for
-        one a core.
+        all before the patterns if they lead; most: what hits were searched with; nuclease: if one
+        is named; threads: None for one a core.
 
-        Raises InputError for PAMs that a score is not for.
+        Raises InputError for PAMs and nucleases that a score is not for.
         """
+        check_scores(names, pams, leads, nuclease)
         self._scores = [SCORES[name] for name in names]
-        if not pams or not all(score.suits_pams(pams, leads) for score in self._scores):
-            raise InputError(
-                "scores are for Cas9: give a PAM of three letters that begins with N and stands "
-                "behind the pattern, such as NGG"
-            )
         self._guides = guide_letters(guides)
         self._most = most
         self._workers = Workers(threads or cores())
@@ -106,9 +127,9 @@ class Scorer:
 
 
 class Specificity:
-    """How specific each of P patterns is: what the scores of all its hits but one perfect come to.
+    """How specific each of P patterns is: what the scores of all its sites but one perfect come to.
 
-    hits of a guide   perfect 1, perfect 1, 0.6, 0.2, undefined
+    sites of a guide  perfect 1, perfect 1, 0.6, 0.2, undefined
     CFD's             1 / (1 + 1 + 0.6 + 0.2)
     """
 
@@ -117,12 +138,13 @@ class Specificity:
         self._score = score
         self._is_guide = is_guide
         self._sums = np.zeros(len(is_guide))
-        self._perfect = np.zeros(len(is_guide))  # the greatest score of a hit without differences
+        self._perfect = np.zeros(len(is_guide))  # the greatest score of a site without differences
 
     def add(self, batch: HitBatch) -> None:
-        """Count hits with their scores; one that has none adds nothing."""
-        assert batch.scores is not None
-        scores = np.fmax(batch.scores[self._score.name], 0)
+        """Count the sites among hits with their scores; one that has none adds nothing."""
+        found = batch.scores if batch.site_scores is None else batch.site_scores
+        assert found is not None
+        scores = np.fmax(found[self._score.name], 0)
         self._sums += np.bincount(batch.pattern, scores, len(self._sums))
         perfect_rows = np.flatnonzero(batch.distance == 0)
         np.maximum.at(self._perfect, batch.pattern[perfect_rows], scores[perfect_rows])
@@ -130,5 +152,12 @@ class Specificity:
     @property
     def values(self) -> Floats:
         """The specificity of each pattern, float64[P]; NaN for one that is no guide."""
-        others = np.maximum(self._sums - self._perfect, 0)
+        return self.with_more(np.zeros(len(self._sums)))
+
+    def with_more(self, more: Floats) -> Floats:
+        """Return what it would be if the sites' scores came to more, float64[P]; more: float64[P].
+
+        One that has less than nothing left has nothing.
+        """
+        others = np.maximum(self._sums - self._perfect + more, 0)
         return np.where(self._is_guide, self._score.specificity(others), np.nan)

@@ -64,7 +64,7 @@ def cuts(batch: HitBatch, lengths: Longs, pam_first: bool) -> Floats:
 
 
 def flanks(batch: HitBatch, letters: Letters | None, size: int) -> Iterator[tuple[str, str]]:
-    """Yield up to `size` letters before and behind each hit, as its pattern reads them.
+    """Yield up to `size` letters before and behind each hit, as its pattern reads them, T for U.
 
     letters: of the genome's records, None where they cannot be read, and both flanks are empty.
 
@@ -84,7 +84,7 @@ def flanks(batch: HitBatch, letters: Letters | None, size: int) -> Iterator[tupl
             continue
         first = max(start - size, 0)
         found = letters(batch.origin.number, record, first, end + size)
-        around = found.tobytes().upper()
+        around = found.tobytes().upper().replace(b"U", b"T")
         left = around[: start - first]
         right = around[end - first :]
         if minus:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from math import nan
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -31,10 +31,13 @@ from kmatch.results.lines import (
     words_of,
 )
 from kmatch.results.sites import Letters, cuts, differences, flanks
-from kmatch.sequences.oligos import PROBE, PrimerPairs
 from kmatch.sequences.patterns import PatternSet
 
+if TYPE_CHECKING:
+    from kmatch.sequences.oligos import PrimerPairs
+
 VARIANTS = ("variants", "af", "samples", "reference_distance")
+ALLELES = "alleles"  # a column of hits with variants, where it is asked for
 FLANKS = ("flank_5p", "flank_3p")
 SITE_COLUMNS = ("{}", "{}_start", "{}_end", "distance_{}", "cigar_{}", "match_{}")  # of a primer
 FLANK = 10  # letters of a flank
@@ -164,9 +167,9 @@ class Hits(Placed[HitBatch, Hit]):
     `start` and `end` are 0-based and half-open on the forward strand; `match` is the text as the
     pattern reads it. `record_number` and `pattern_number` count from 0 in the order of the genome
     and of the patterns, as names may repeat. `genome` and `genome_number` are there for several
-    genomes, `k` where it was a share of a pattern's letters, and scores, `gene`, `region` and what
-    is known of variants where they were asked for. `patterns` are those of the search, `searched`
-    are its Genomes, and `pam_first` says whether a PAM stands before the patterns.
+    genomes, `k` where it was a share of a pattern's letters. Scores, `gene`, `region` and the
+    columns of variants are there where they were asked for. `patterns` are the search's patterns,
+    `searched` its Genomes, and `pam_first` tells whether a PAM stands before the patterns.
 
     Iteration gives rows, `hits[3]` a row, as a Hit; `hits[:10]`, `hits[hits.distance == 0]` and
     `hits[numbers]` give Hits.
@@ -195,8 +198,10 @@ class Hits(Placed[HitBatch, Hit]):
     af = Column(np.float64, lambda batch, _: batch.af, "g")
     samples = Column(np.object_, lambda batch, _: shared(batch.samples, CarrierNames))
     reference_distance = Column(np.float64, lambda batch, _: batch.reference_distance, ".0f")
+    alleles = Column(np.object_, lambda batch, _: words_of(batch.alleles))
 
     scores: tuple[str, ...] = ()  # the names of those that hits have
+    has_alleles = False  # whether `alleles` is known of them
     ordered = True  # whether they are in the genome's order
     width = 80  # characters of lines for eyes
     colour = False  # whether differences have one there
@@ -232,8 +237,10 @@ class Hits(Placed[HitBatch, Hit]):
 
     @property
     def columns(self) -> dict[str, Column[Any]]:
-        """The columns that rows have, by name: scores before those of variants."""
+        """Return the columns that rows have, by name: scores before the columns of variants."""
         columns = super().columns
+        if not self.has_alleles:
+            del columns[ALLELES]
         of_variants = {name: columns.pop(name) for name in VARIANTS if name in columns}
         of_scores = {name: _score_column(name) for name in self.scores}
         return columns | of_scores | of_variants
@@ -294,11 +301,12 @@ class Hits(Placed[HitBatch, Hit]):
         found.add([name for name in common if name not in found.tsv])
         found.scores = tuple(name for name in self.scores if name in other.scores)
         found.annotation = self.annotation
+        found.has_alleles = self.has_alleles and other.has_alleles
         found.letters = self.letters or other.letters
         return found
 
     def _search_identity(self) -> tuple[Any, ...]:
-        """Return what searches have in common whose hits are joined."""
+        """Return the properties that searches share if their hits can be joined."""
         identity = None if self.searched is None else self.searched.identity
         return identity, self.pam_first, "variants" in self.tsv
 
@@ -310,7 +318,8 @@ class Hits(Placed[HitBatch, Hit]):
         return mine == others and np.array_equal(*ks)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What another process needs: it has the alignments, and maybe not the genome."""
+        """Return the state for another process, which has the alignments and maybe not the
+        genome."""
         self.align()
         return vars(self)
 
@@ -342,7 +351,7 @@ ListedProduct = named_row("ListedProduct", ("genome", *Product._fields))
 
 
 def _of_sites(side: str, column: Column[Any]) -> Column[Any]:
-    """Return a column of hits as that of the sites of one primer of products."""
+    """Return a column of hits as a column of the sites of one primer of products."""
 
     def cells(batch: ProductBatch, table: Any) -> Any:
         return column.cells(getattr(batch, side), table)
@@ -386,9 +395,10 @@ class Products(Placed[ProductBatch, Product]):
     Columns are NumPy arrays of one length: the place as in Hits; `name`, of the pair, or of both
     primers where they are no partners; `forward`, `forward_start`, `forward_end`,
     `distance_forward`, `cigar_forward` and `match_forward`, the forward primer's name and site, and
-    likewise those of the reverse one; `probe`, the differences of the pair's probe, NaN where there
-    is none; `sequence`, the products from the forward primer on, where they were asked for. `start`
-    and `end` include the primers, and `strand` is `+` where the forward primer is the site on `+`.
+    `reverse` and so on for the reverse primer; `probe`, the differences of the pair's probe, NaN
+    where there is none; `sequence`, the products from the forward primer on, where they were asked
+    for. `start` and `end` include the primers, and `strand` is `+` where the forward primer is the
+    site on `+`.
 
     Iteration gives rows, `products[3]` a row, as a Product; `products[:10]`,
     `products[products.length < 400]` and `products[numbers]` give Products.
@@ -412,12 +422,14 @@ class Products(Placed[ProductBatch, Product]):
     def __init__(
         self,
         batches: Iterable[ProductBatch],
-        pairs: PrimerPairs,
+        pairs: "PrimerPairs",
         has_text: bool = False,
         named: bool = False,
     ) -> None:
         """has_text: whether products come with their text, even where there are none; named:
         whether they come from several genomes."""
+        from kmatch.sequences.oligos import PROBE
+
         self.pairs = pairs
         self.named = named
         self.labels = Names(pairs.primers.names)
@@ -485,14 +497,14 @@ class Primers(Placed[PrimerBatch, Primer]):
     def regions_to_bed(self, target: Any) -> None:
         """Write the stretches in which every position has a primer as BED, as `to_bed` does.
 
-        They are those of the whole search, whichever of its rows are here.
+        They belong to the whole search, whichever of its rows are here.
         """
         with opened(target) as handle:
             for batch in self._searched:
                 self.write_regions(handle, batch)
 
     def write_regions(self, handle: Any, batch: PrimerBatch) -> None:
-        """Write those of a batch to a binary handle."""
+        """Write the regions of a batch to a binary handle."""
         (record,) = batch.names.values()
         for start, end, minus in batch.regions.tolist():
             cells = [record, start, end]

@@ -67,7 +67,7 @@ def find(command: str, name: str) -> Algorithm | None:
 def choose_algorithm(
     command: str, patterns: "PatternSet", run: "Run", work: int | None = None
 ) -> "Engine":
-    """Return the engine of a search: that of a device, or of an algorithm there.
+    """Return the engine of a search: a device's engine, or an algorithm's there.
 
     run: how the search runs; `auto` is the CPU for algorithms that only run there.
     work: as for `choose_engine`.

@@ -20,7 +20,7 @@ from kmatch.search.panel import each_strand
 from kmatch.search.query import Query
 from kmatch.search.rules import Sought, rules_of, sought_of
 from kmatch.search.tracing import trace_ends
-from kmatch.sequences.alphabet import encode_text
+from kmatch.sequences.alphabet import encode_sets, encode_text
 from kmatch.sequences.circles import Circles
 from kmatch.sequences.records import Letters, whole_records
 
@@ -33,8 +33,8 @@ NO_TEXT = Text(np.zeros(0, np.uint64), 1, 1, 1)
 class GenomeTexts:
     """The letters of stretches of records; circular records go on behind their end.
 
-    longest: letters of a stretch, at the most. What is asked for in the order of the genomes is
-    read once, a record at a time.
+    longest: letters of a stretch, at the most. Stretches that are asked for in the order of the
+    genomes are read once, a record at a time.
     """
 
     def __init__(self, genomes: Genomes, longest: int) -> None:
@@ -71,7 +71,7 @@ class GenomeTexts:
         return Texts(bounds, np.concatenate(parts))
 
     def letters(self, genome: int, record: int, start: int, end: int) -> Bytes:
-        """Return the letters of one stretch as they are, without those behind the record's end."""
+        """Return the letters of one stretch as they are, up to the record's end."""
         if genome != self._genome or record < self._record:
             self._begin(genome)
         while self._record < record:
@@ -100,8 +100,8 @@ def with_alignments(
 ) -> Iterator[HitBatch]:
     """Yield the HitBatches of a Query with their alignments.
 
-    What has none yet is aligned with the letters between its ends. Raises InputError for a genome
-    that is not the same any more.
+    A hit without an alignment is aligned with the letters between its ends. Raises InputError for a
+    genome that is not the same any more.
     """
     longest = 1
     k = 0
@@ -114,6 +114,7 @@ def with_alignments(
     panel = each_strand(query.patterns, "both")
     limits = np.full(len(panel.lengths), k)
     sought = sought_of(panel, rules_of(query), limits)
+    sought = sought._replace(most_unknown=query.max_unknown)
     engine = choose_engine("cpu", threads)
     for batch in batches:
         if batch.columns is None and len(batch):
@@ -153,7 +154,8 @@ def _columns(hits: HitBatch, text: Texts, sought: Sought, engine: Engine) -> Col
                               ^         ^
     """
     ends = _anchored_ends(hits, text, sought)
-    masks = encode_text(text.letters)
+    encoded = encode_text if sought.most_unknown is None else encode_sets
+    masks = encoded(text.letters)
     view = View(NO_TEXT, masks, NO_LETTERS, len(masks))
     found = trace_ends(engine.workers, view, sought, ends, aligned=True)
     columns = found.columns

@@ -15,13 +15,18 @@ def begin_here(
 ) -> Any:
     """Return the search of a Query in genomes, which is iterated and asked as a Search.
 
-    Raises InputError for what does not go together, DeviceError for a device that cannot be used.
+    Raises InputError for arguments that do not go together, DeviceError for a device that cannot be
+    used.
     """
     if query.problem == "best":
         from kmatch.search.best import BestSearch
 
         return BestSearch(query, genomes, run, regions)
 
+    if query.max_unknown is not None and run.algorithm != ENGINE:
+        raise InputError(
+            f"max_unknown is not for algorithm '{run.algorithm}'; use --algorithm {ENGINE}"
+        )
     rules = rules_of(query)
     if rules.unequal and run.algorithm != ENGINE:
         *others, last = (pam.sequence for pam in rules.pams)

@@ -32,7 +32,7 @@ SPARED = 1 << 7  # patterns in units that are searched for in vain, to search fe
 
 
 class WholeSearch(EditSearch):
-    """The same in all records, as all of them decide what is closest."""
+    """The search of whole genomes, as all records decide which sites are closest."""
 
     narrows = False
 
@@ -158,7 +158,7 @@ class Window(NamedTuple):
     names: list[str]
 
     def genomes(self, circular: Circular | None) -> Genomes:
-        """Return the Genome, of which some records may be circular, as what is searched."""
+        """Return the Genome, some of whose records may be circular, as a sequence of genomes."""
         genomes = as_genomes(self.genome)
         genomes.circular = circular
         return genomes
@@ -257,7 +257,7 @@ def _approach(window: Window, query: Query, least: Longs, find: Find) -> Iterato
     """Lower `least` to the smallest distance of each pattern in each unit; yield hits on the way.
 
     least: int64[U, P], a pattern's letters in units in which it is looked for, otherwise less. Hits
-    are yielded at what is the smallest distance so far.
+    are yielded at the smallest distance so far.
     """
     lengths = query.patterns.lengths
     for limits in _limits(window, query, least):
@@ -293,7 +293,7 @@ def _closest_so_far(hits: HitBatch, window: Window, is_missing: Bools, least: Lo
 def _limits(window: Window, query: Query, least: Longs) -> Iterator[Longs]:
     """Yield larger and larger limits of patterns, int64[P], up to all their letters but one.
 
-    In a large genome they begin with what is found at little cost. least: see `_approach`; no more
+    In a large genome they begin with limits that cost little. least: see `_approach`; no more
     limits come once each pattern has hits.
     """
     lengths = query.patterns.lengths

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from kmatch.arrays import Bools, Bytes, Longs, look_up
-from kmatch.engine.engine import Engine, read_text
+from kmatch.engine.engine import Engine, add_sets, read_text
 from kmatch.engine.geometry import (
     LANES_PER_WORD,
     MOST_WORDS,
@@ -21,11 +21,12 @@ from kmatch.engine.geometry import (
 from kmatch.engine.types import LETTERS, View
 from kmatch.genome import Genome
 from kmatch.jit.entries import entry
-from kmatch.packed.reader import serves, stored_chunks
+from kmatch.packed.reader import PackedFile, serves, stored_chunks
 from kmatch.search.regions import Regions
 from kmatch.sequences.chunks import ChunkPlan, LetterChunk, Spans, join_records
 from kmatch.sequences.records import Progress as Tell
 from kmatch.sequences.records import Stretch
+from kmatch.sequences.unknown import NO_RUNS, UnknownLetters, unknown_letters
 
 read_view = entry("kmatch.engine.letters:read_view", tuple[View, int, int, int, Bytes])
 
@@ -72,9 +73,9 @@ class PackedChunk:
     base: the coordinate of its first letter; length: positions that it owns; halo: letters of the
     next chunk that it shows; spans: its records; plain: the chunk as kernels take it, a Text of the
     planes A, C, G and T; letters: as masks, once `unpack` was called; words: in a row, where the
-    search wants so many, otherwise None; united: whether it may have letters for sets of bases.
-    Searches side by side share the chunks of a genome, so `letters` are read once and replaced as a
-    whole.
+    search wants so many, otherwise None; united: whether it may have letters for sets of bases;
+    unknown: the runs of unknown letters that it shows, where the search counts these. Searches side
+    by side share the chunks of a genome, so `letters` are read once and replaced as a whole.
     """
 
     def __init__(
@@ -86,8 +87,9 @@ class PackedChunk:
         self.plain = plain
         self.halo = halo_of(plain)
         self.letters = NO_LETTERS
+        self.unknown = NO_RUNS
         self._words = words
-        self._united = united
+        self.united = united
 
     def view(self, before: Bytes = NO_LETTERS) -> View:
         """Return the chunk with its letters, if they are unpacked; before: those in front of it."""
@@ -134,8 +136,9 @@ class PackedChunk:
         letters = np.zeros(len(masks) + spare, np.uint8)
         letters[: len(masks)] = look_up(masks, LETTERS)
         chunk = LetterChunk(self.base + begin, letters, end - begin, inside)
-        part = _pack(chunk, self.halo, engine, self._words, self._united)
+        part = _pack(chunk, self.halo, engine, self._words, self.united)
         part.letters = masks
+        part.unknown = self.unknown.moved(-begin)
         return part
 
     def _spans_of(self, begin: int, shown: int) -> Spans:
@@ -159,13 +162,15 @@ class Chunking(NamedTuple):
     """How a genome becomes PackedChunks.
 
     plan: where it is cut; engine: packs it; words: of a row, None for what fits; united: whether it
-    may have letters for sets of bases (see SET), each of which they match.
+    may have letters for sets of bases (see SET), each of which they match; most_unknown: how many
+    unknown letters at either end of a run match what they may stand for, None for none.
     """
 
     plan: ChunkPlan
     engine: Engine
     words: int | None
     united: bool = False
+    most_unknown: int | None = None
 
     def packed(
         self, genome: Genome, hear: Tell | None = None, narrow: Regions | None = None
@@ -178,7 +183,7 @@ class Chunking(NamedTuple):
         words = self.words or WORDS
         if genome.file is not None and serves(genome.file, self.plan, words):
             stored = stored_chunks(genome.file, hear, narrow)
-            return (PackedChunk(chunk, text, words) for chunk, text in stored)
+            return (self._stored(genome.file, chunk, text) for chunk, text in stored)
 
         kind, kept = _KEPT.get(genome, (None, None))
         return kept if kind == self._kind and not narrow else None
@@ -204,7 +209,7 @@ class Chunking(NamedTuple):
     @property
     def _kind(self) -> tuple[Any, ...]:
         """What chunks that are kept have in common with those that are wanted."""
-        return self.plan, self.words or WORDS, self.engine.device, self.united
+        return self.plan, self.words or WORDS, self.engine.device, self.united, self.most_unknown
 
     def fresh(self, parts: Iterable[Stretch], first: int = 0) -> Iterator[PackedChunk]:
         """Yield the PackedChunks of Stretches, packed anew.
@@ -213,7 +218,37 @@ class Chunking(NamedTuple):
         """
         words = self.words or WORDS
         for chunk in join_records(parts, self.plan, _spare(words), first):
-            yield _pack(chunk, self.plan.halo, self.engine, words, self.united)
+            packed = _pack(chunk, self.plan.halo, self.engine, words, self.united)
+            if self.most_unknown is not None:
+                shown = chunk.letters[: chunk.length + self.plan.halo]
+                self._match_unknown(packed, unknown_letters(shown))
+            yield packed
+
+    def _stored(self, file: PackedFile, chunk: LetterChunk, text: Text) -> PackedChunk:
+        """Return a PackedChunk of a packed file; its planes are copied where letters change."""
+        words = self.words or WORDS
+        if self.most_unknown is None:
+            return PackedChunk(chunk, text, words)
+        unknown = file.unknown_of(chunk)
+        if self.most_unknown and len(unknown):
+            planes = self.engine.planes(len(text.planes))
+            planes[:] = text.planes
+            text = text._replace(planes=planes)
+        packed = PackedChunk(chunk, text, words)
+        self._match_unknown(packed, unknown)
+        return packed
+
+    def _match_unknown(self, packed: PackedChunk, unknown: UnknownLetters) -> None:
+        """Have unknown letters of a PackedChunk match what they may stand for.
+
+        unknown: by position in the chunk. The letters inside of a long run go on matching nothing.
+        """
+        assert self.most_unknown is not None
+        packed.united = True
+        packed.unknown = unknown.runs()
+        places, masks = unknown.edges(self.most_unknown)
+        if len(places):
+            add_sets(masks, places, packed.plain)
 
 
 def _pack(

@@ -25,20 +25,20 @@ from kmatch.engine.codes import Coding, marked
 from kmatch.engine.engine import Engine, Scan
 from kmatch.engine.types import COLUMN_BITS, MOST_EDITS, Beside, Ends, View
 from kmatch.engine.ways import work_of
-from kmatch.engine.workers import ALONE, Workers
+from kmatch.engine.workers import ALONE, Workers, slabs
 from kmatch.genome import Genome, Genomes
 from kmatch.results.batches import HitBatch, hit_batch
 from kmatch.search.algorithms import choose_algorithm
 from kmatch.search.chunks import NO_LETTERS, Chunking, PackedChunk, plan_reading
 from kmatch.search.ends import NO_ENDS, AnchoredEnds, ends_of, shown_before
-from kmatch.search.panel import checked_distances, each_strand
+from kmatch.search.panel import checked_distances, checked_unknown, each_strand
 from kmatch.search.plateaus import FOREVER, Plateaus, places_of
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.rules import Sought, checked_rules, sought_of
 from kmatch.search.scan import Scanner, code_batches, rows_at_once
 from kmatch.search.search import Search, by_record
-from kmatch.search.tracing import distances_within_rules, trace_ends
+from kmatch.search.tracing import distances_within_rules, gaps_of, limit_ends, trace_ends
 from kmatch.search.trial import Scans
 from kmatch.search.turns import hits_on_circles, on_circles
 from kmatch.search.waiting import NONE, PlacedHits, WaitingHits
@@ -76,12 +76,14 @@ class EditSearch(Search[HitBatch]):
         # What is looked for: each pattern on each strand, within its k.
         panel = each_strand(query.patterns, query.strand)
         limits = np.minimum(distances, k)[panel.pattern]
-        self._sought = sought_of(panel, rules, limits)
+        most_unknown = checked_unknown(query, distances)
+        self._sought = sought_of(panel, rules, limits)._replace(most_unknown=most_unknown)
 
         # How chunks are cut and searched.
         gap = max(k + 1, rules.reach)
         plan = plan_reading(self._sought.longest, k, gap, engine.layout, len(limits))
-        self._chunking = Chunking(plan, engine, engine.layout.reading_words)
+        words = engine.layout.reading_words
+        self._chunking = Chunking(plan, engine, words, most_unknown=most_unknown)
         self._scans = Scans(engine, self._sought, run.way, self.expected_letters)
         self._scanner = Scanner(engine)
 
@@ -128,7 +130,8 @@ class EditSearch(Search[HitBatch]):
 
     def _items(self, chunks: Iterable[PackedChunk], report: str, aligned: bool) -> Iterator["Item"]:
         """Yield the Items of an iterable of PackedChunks."""
-        are_all_wanted = report == "ends" or self._sought.is_bound
+        is_limited = self._sought.is_bound or self._sought.most_unknown is not None
+        are_all_wanted = report == "ends" or is_limited
         start = self._scans.starting(partial(self._start_scan, are_all_wanted))
         current: ChunkPass | None = None
         for chunk, codes in self._scanner.scan(chunks, start):
@@ -148,7 +151,7 @@ class EditSearch(Search[HitBatch]):
         owned = 0 if are_all_wanted else chunk.length
         query = self._sought.query
         beside = None
-        if self._sought.rules.pams:
+        if self._sought.rules.pams and self._sought.most_unknown is None:
             beside = Beside(self._sought.constraints, shown=chunk.length + chunk.halo)
         way = self.run.way
         scan: Scan = engine.start_edit(chunk.plain, query, way, capacity, owned, beside)
@@ -258,15 +261,39 @@ class ChunkPass:
         self, ends: AnchoredEnds, chunk: PackedChunk, view: View, workers: Workers
     ) -> AnchoredEnds:
         """Return the ends in a View of their chunk that the rules let be."""
-        if not self._sought.is_bound:
+        sought = self._sought
+        if not sought.is_bound and sought.most_unknown is None:
             return ends
-        _, chunk_ends = self._chunk_ends(ends, chunk)
-        distance = distances_within_rules(workers, view, self._sought, chunk_ends)
+
+        # Ends within rules.
+        _, chunk_ends = self._chunk_ends(ends, chunk, view, workers)
+        distance = chunk_ends.distance.copy()
+        if sought.is_bound:
+            distance = distances_within_rules(workers, view, sought, chunk_ends)
+
+        # Near unknown letters their distances are those of alignments with few enough of these.
+        rows = self._rows_near_unknown(chunk_ends, chunk)
+        if len(rows):
+            near_ends = Ends(*(column[rows] for column in chunk_ends))
+            distance[rows] = distances_within_rules(workers, view, sought.by_states, near_ends)
         ruled = AnchoredEnds(ends.coordinate, ends.query, distance)
         return ruled.take(np.flatnonzero(distance >= 0))
 
-    def _chunk_ends(self, ends: AnchoredEnds, chunk: PackedChunk) -> tuple[Longs, Ends]:
-        """Return the records of ends, and the ends as kernels take them.
+    def _rows_near_unknown(self, ends: Ends, chunk: PackedChunk) -> Longs:
+        """Return the ends whose hits may have unknown letters, by number, where these count.
+
+        They are unknown, too, where alignments reach into the letters before the chunk.
+        """
+        if self._sought.most_unknown is None:
+            return np.zeros(0, np.int64)
+        reach = self._sought.longest_hit
+        is_near = chunk.unknown.are_near(ends.position, reach)
+        return np.flatnonzero(is_near | (ends.position < reach))
+
+    def _chunk_ends(
+        self, ends: AnchoredEnds, chunk: PackedChunk, view: View, workers: Workers
+    ) -> tuple[Longs, Ends]:
+        """Return the records of ends in a View of their chunk, and the ends as kernels take them.
 
         Records are counted from the first one of the chunk, int64[n].
         """
@@ -278,7 +305,24 @@ class ChunkPass:
         record_end = record_start + chunk.spans.lengths[span]
         last = np.minimum(record_end, chunk.length + chunk.halo) - 1
         limit = np.where(self._is_backward[ends.query], last, record_start)
-        return span, Ends(position, ends.query, ends.distance, limit)
+        chunk_ends = Ends(position, ends.query, ends.distance, limit)
+
+        # And over unknown letters.
+        rows = self._rows_near_unknown(chunk_ends, chunk)
+        if len(rows):
+            near_ends = Ends(*(column[rows] for column in chunk_ends))
+            sought = self._sought
+            workers.run(
+                limit_ends,
+                slabs(len(rows)),
+                view,
+                sought.query,
+                sought.constraints,
+                sought.most_unknown,
+                near_ends,
+            )
+            limit[rows] = near_ends.limit
+        return span, chunk_ends
 
     def _decide(self, ends: AnchoredEnds, seen: int) -> Item:
         """Take ends; return the Item of those that are decided then.
@@ -303,7 +347,7 @@ class ChunkPass:
         """Return the hits of ends in a View of their chunk."""
         if self._report == "ends":
             ends = self._within_rules(ends, chunk, view, ALONE)
-        span, chunk_ends = self._chunk_ends(ends, chunk)
+        span, chunk_ends = self._chunk_ends(ends, chunk, view, ALONE)
         found = trace_ends(
             ALONE, view, self._sought, chunk_ends, self._aligned, self._coded, in_order=True
         )
@@ -320,6 +364,7 @@ class ChunkPass:
             (panel.pattern[ends.query], distance, panel.minus[ends.query]),
             found.columns,
             found.edits,
+            gaps_of(found, panel.lengths[ends.query], self._sought.rules),
         )
 
         # Where they are in the genome as it is laid out.

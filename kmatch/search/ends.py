@@ -17,7 +17,9 @@ import numpy as np
 
 from kmatch.arrays import Bools, Longs, Rows, run_starts
 from kmatch.engine.codes import Coding
+from kmatch.results.batches import HitBatch, letters_beside
 from kmatch.search.chunks import PackedChunk
+from kmatch.search.rules import Rules
 
 
 @dataclass(frozen=True)
@@ -66,3 +68,21 @@ def shown_before(codes: Longs, coding: Coding, chunk: PackedChunk) -> int:
     """Return the coordinate before which all ends are known once some sorted codes are."""
     position, _, _ = coding.decode(codes[-1:])
     return chunk.base + min(int(position[0]), chunk.length)
+
+
+def anchors_of(hits: HitBatch, rules: Rules, pattern_lengths: Longs) -> Longs:
+    """Return the letter of each hit that is read last, int64[n], counted as its start is.
+
+    Beside a PAM it is the pattern's letter next to that. hits: of patterns of some lengths,
+    int64[P], with their alignments beside PAMs of several lengths.
+
+        strand +, 3p     [ pattern    *][ PAM ]
+        strand -, 3p     [ PAM ][*    pattern ]      with 5p the other way round
+    """
+    pam_length: Longs | int = rules.reach
+    if rules.unequal:
+        pam_length = letters_beside(hits.aligned, pattern_lengths[hits.pattern])
+    is_backward = hits.minus != rules.leads
+    first = hits.start + pam_length
+    last = hits.end - 1 - pam_length
+    return np.where(is_backward, first, last)

@@ -82,9 +82,12 @@ def checked_distances(query: Query) -> Longs:
     if query.problem == "multi" and len(others):
         told = patterns.told(others[0])
         first_name = shown(patterns.names[0])
+        others_by = "kmatch hamming"
+        if query.pam is not None:
+            others_by = "kmatch edit --max-insertions 0 --max-deletions 0, or each length by itself"
         raise InputError(
             f"{told} and the first one, '{first_name}', {first_length}: "
-            "a panel has one length; search others with kmatch hamming"
+            f"a panel has one length; search others with {others_by}"
         )
 
     for end, letters in zip(("first", "last"), query.ends, strict=True):
@@ -93,6 +96,26 @@ def checked_distances(query: Query) -> Longs:
             told = patterns.told(short[0])
             raise InputError(f"{told}, of which the {end} {letters} are to match")
     return pattern_distances(patterns, query.k)
+
+
+def checked_unknown(query: Query, distances: Longs) -> int | None:
+    """Return the most unknown letters of a hit; None where they match nothing.
+
+    distances: int64[P], the k of each pattern. Raises InputError for what is no number, and where a
+    pattern could match with unknown letters and differences alone.
+    """
+    if query.max_unknown is None:
+        return None
+    most = checked_count("max_unknown", query.max_unknown)
+    patterns = query.patterns
+    short = np.flatnonzero(patterns.lengths <= distances + most)
+    if len(short):
+        told = patterns.told(short[0])
+        raise InputError(
+            f"{told}: max_unknown = {most} and k = {distances[short[0]]} must be fewer together, "
+            "or it would match unknown letters alone"
+        )
+    return most
 
 
 def each_strand(patterns: PatternSet, strand: str) -> Panel:

@@ -6,7 +6,7 @@ With k = 3, the ends of a query that is read forward, where D[m, j] is the dista
     D[m, j]         3  3  3  2  1  0  1  2  3  4  3  2  2  3
     ends            3  3  3  2  1  0  1  2  3     3  2  2  3       within k
     plateaus       [3  3  3][2][1][0][1][2][3]   [3][2  2][3]      of one distance, side by side
-    minima                         0                    2          lower than what is beside them
+    minima                         0                    2          lower than both neighbours
     their hits      [--------------]                               a locus: the smaller distance
                                 [-----------------------]          stands for the chain of both
 
@@ -50,8 +50,8 @@ class Plateaus:
     not within k, on both of its sides. Its last end in reading direction stands for it: the first
     one in the text for a query that is read backward.
 
-    backward: uint8[Q], whether each query is; mark: what is added to the distance of an end on a
-    plateau before which, in reading direction, D is lower (see `kmatch.engine.codes.marked`).
+    backward: uint8[Q], whether each query is; mark: the number added to the distance of an end on
+    a plateau before which, in reading direction, D is lower (see `kmatch.engine.codes.marked`).
     """
 
     def __init__(self, backward: Bytes, mark: int = FOREVER) -> None:
@@ -157,7 +157,7 @@ def _begin_chains(query: Longs, places: Places) -> Bools:
 
 
 def _preference_keys(is_minus: Bools, places: Places, chain_start: Longs) -> list[Longs]:
-    """Return what is smallest in the hit that stands for a chain, of those with one distance.
+    """Return keys that are smallest for the hit that stands for a chain, at one distance.
 
     chain_start: int64[n], of each hit's chain. Keys are counted from there on, and so small.
     """

@@ -18,9 +18,11 @@ class Query(NamedTuple):
     share of m such as `10%`, or int64[P]; a user gives `best` none; strand: `both`, `+` or `-`;
     exact_5p, exact_3p: first and last letters that must match; pam: IUPAC letters that must stand
     beside a pattern, one PAM or several, after it (pam_side `3p`) or before it (`5p`), or None;
-    report: `minima`, `ends` or `loci`, None for `ends` beside a PAM and `minima` elsewhere; max_…:
-    the most differences of each kind, None where only k bounds it; each: whose hits `best` finds
-    the closest of, `file` for a genome's and `record` for each record's.
+    report: `minima`, `ends`, `loci` or `sites`, None for `ends` beside a PAM and `minima`
+    elsewhere; max_…: the most differences of each kind, None where only k bounds it; max_unknown:
+    the most unknown letters of a hit, which match whatever they may stand for, None where these
+    match nothing; each: whose hits `best` finds the closest of, `file` for a genome's and `record`
+    for each record's.
     """
 
     problem: str
@@ -35,11 +37,14 @@ class Query(NamedTuple):
     max_mismatches: int | None = None
     max_insertions: int | None = None
     max_deletions: int | None = None
+    max_unknown: int | None = None
     each: str = "file"
 
     @property
     def reported(self) -> str:
-        """The report, also where none was asked for."""
+        """The report, also where none was asked for; sites are found among `ends`."""
+        if self.report == "sites":
+            return "ends"
         return self.report or ("ends" if self.pam else "minima")
 
     @property

@@ -13,6 +13,7 @@ from kmatch.errors import InputError, listed, shown, warn
 from kmatch.results.batches import RECORD, SomeBatch
 from kmatch.sequences.files import StrPath, is_comment, label_of, read_lines
 from kmatch.sequences.records import RecordNames, Stretch
+from kmatch.sequences.selection import Selection
 
 # A path of BED, `-` for standard input, or rows (name of the record, start, end).
 RegionsGiven = str | os.PathLike[str] | Iterable[tuple[str, int, int]]
@@ -34,8 +35,10 @@ class Regions:
     def __init__(self, regions: list[Region]) -> None:
         ordered = sorted(regions, key=lambda region: (region.record, region.start))
         self._furthest: dict[str, Region] = {}  # of each record, the region that ends last
+        self._of_record: dict[str, list[Region]] = {}
         for name, group in groupby(ordered, key=lambda region: region.record):
-            self._furthest[name] = max(group, key=lambda region: region.end)
+            self._of_record[name] = list(group)
+            self._furthest[name] = max(self._of_record[name], key=lambda region: region.end)
         self.lengths: dict[str, int] = {}  # of the records of them that were read
         self._last_length = 0  # of the last one of these
         self._numbers: dict[str, int] = {}
@@ -83,6 +86,26 @@ class Regions:
             return batch
         return batch.picked(np.flatnonzero(is_inside))
 
+    def letters_left(self, name: str, length: int, minus: int) -> Longs:
+        """Return how many letters a region has from each position of a record on, int64[length].
+
+        length: letters of the record; minus: 1 for the positions of its reverse complement. Of
+        several regions the one that goes furthest counts:
+
+            regions       [---------]
+                                [-----]
+            position    0 1 2 3 4 5 6 7
+            letters     0 4 3 4 3 2 1 0
+        """
+        furthest_end = np.zeros(length, np.int64)
+        for region in self._of_record.get(name, ()):
+            start = length - region.end if minus else region.start
+            end = length - region.start if minus else region.end
+            if start < end:
+                furthest_end[start] = max(furthest_end[start], end)
+        furthest_end = np.maximum.accumulate(furthest_end)
+        return np.maximum(furthest_end - np.arange(length), 0)
+
     def narrowed(self, part: Stretch) -> Stretch:
         """Return a Stretch without the letters of records that no region names.
 
@@ -120,11 +143,12 @@ class Regions:
             before = self.lengths.get(name, 0)
             self.lengths[name] = max(letters, before)
 
-    def check(self, label: str) -> None:
+    def check(self, label: str, selection: Selection | None = None) -> None:
         """Compare the regions with the records that there were.
 
-        Raises InputError for regions beyond the end of a record and where the genomes, of which
-        `label` is the name, have none of the records named; warns of those they have not.
+        selection: takes these, if not all are searched. Raises InputError for regions beyond the
+        end of a record and where the genomes, of which `label` is the name, have none of the
+        records named; warns of those they have not.
         """
         for name, letters in self.lengths.items():
             region = self._furthest[name]
@@ -135,8 +159,14 @@ class Regions:
                     "are the regions those of another genome?"
                 )
 
-        missing = [name for name in self._furthest if name not in self.lengths]
+        missing: list[str] = []
+        for name in self._furthest:
+            is_skipped = selection is not None and not selection.takes(name)
+            if name not in self.lengths and not is_skipped:
+                missing.append(name)
         if not self.lengths:
+            if not missing:
+                raise InputError(f"{label}: no region is in a record that is searched")
             where = self._furthest[missing[0]].where
             raise InputError(
                 f"{where}{label} has no record {listed(missing)}; name "

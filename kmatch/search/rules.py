@@ -107,28 +107,81 @@ def joint_pam(pams: Sequence[Pam]) -> Pam:
     return Pam(sequence, pams[0].leads)
 
 
-def check_pam(patterns: PatternSet, given: str | Sequence[str] | None, side: str) -> None:
-    """Check whether the patterns contain the PAM, or one of the PAMs, that is to be beside them.
+def beside_pams(patterns: PatternSet, given: str | Sequence[str] | None, side: str) -> PatternSet:
+    """Return the patterns that are to be beside a PAM, without the N that stand for it.
 
-    Raises InputError where two or more all do; a single one, which may by chance, is a warning.
+    given, side: as for `load_pams`. Warns where N are left out, and of patterns that all contain a
+    PAM, of which it would have to stand there a second time.
     """
-    pams = [pam for pam in load_pams(given, side) if not (pam.masks == 15).all()]
+    pams = load_pams(given, side)
     if not pams:
-        return
+        return patterns
+    patterns = _without_unknown(patterns, pams)
+    _warn_of_pams_inside(patterns, pams)
+    return patterns
+
+
+def _without_unknown(patterns: PatternSet, pams: Sequence[Pam]) -> PatternSet:
+    """Return patterns without N for each letter of the longest PAM, if all of them have these.
+
+        PAM NGG, 3p     GATTACANNN  CTTGNNN  ->  GATTACA  CTTG
+        PAM TTTV, 5p    NNNNGATTACA          ->  GATTACA
+
+    A pattern that names itself is named by the letters left. One of N alone is no guide, and
+    patterns beside it stay as they are.
+    """
+    leads = pams[0].leads
+    longest = max(pams, key=len)
+    count = len(longest)
+    unknown = "N" * count
+    names: list[str] = []
+    guides: list[str] = []
+    for name, sequence in zip(patterns.names, patterns.sequences, strict=True):
+        if leads:
+            outside = sequence[:count]
+            guide = sequence[count:]
+        else:
+            outside = sequence[-count:]
+            guide = sequence[:-count]
+        if outside.upper() != unknown or not guide.strip("Nn"):
+            return patterns
+        guides.append(guide)
+        names.append(guide if name == sequence else name)
+
+    _, said, searched = _in_words(patterns, leads)
+    warn(
+        f"{said} {unknown}, an N for each letter of the PAM {longest.sequence}; "
+        f"{searched} searched without these"
+    )
+    return PatternSet(names, guides)
+
+
+def _warn_of_pams_inside(patterns: PatternSet, pams: Sequence[Pam]) -> None:
+    """Warn of patterns that all contain a PAM, which by chance they may; one of N says nothing."""
+    pams = [pam for pam in pams if not (pam.masks == 15).all()]
     for sequence in patterns.sequences:
         if not any(pam.begins_or_ends(sequence) for pam in pams):
             return
 
-    where, ends = ("begin", "begins") if pams[0].leads else ("end", "ends")
+    where, said, _ = _in_words(patterns, pams[0].leads)
     named = " or ".join(pam.sequence for pam in pams)
     what = f"the PAM {named}" if len(pams) == 1 else f"a PAM, {named}"
+    warn(
+        f"{said} {what}; only where it stands there twice is a hit, so leave out of the patterns "
+        f"what is the PAM's at their {where}"
+    )
+
+
+def _in_words(patterns: PatternSet, leads: bool) -> tuple[str, str, str]:
+    """Return words about the side of patterns where PAMs are: the side, what they do, their verb.
+
+    ("end", "all 2 patterns end with", "they are")
+    """
+    side = "beginning" if leads else "end"
+    verb = "begin" if leads else "end"
     if len(patterns) > 1:
-        raise InputError(
-            f"all {len(patterns):,} patterns {where} with {what}, which would have to "
-            "stand there twice; leave it out of the patterns, or search without a PAM"
-        )
-    name = patterns.names[0]
-    warn(f"pattern '{name}' {ends} with {what}; only where it stands there twice is a hit")
+        return side, f"all {len(patterns):,} patterns {verb} with", "they are"
+    return side, f"pattern '{shown(patterns.names[0])}' {verb}s with", "it is"
 
 
 class Bounds(NamedTuple):
@@ -206,13 +259,15 @@ class Sought(NamedTuple):
     """What a search for differences looks for, the same in every genome.
 
     panel: the pattern and the strand of each query; rules: what holds for hits besides k; query:
-    the letters of the queries, and the limit of each; constraints: the rules as kernels take them.
+    the letters of the queries, and the limit of each; constraints: the rules as kernels take them;
+    most_unknown: the most unknown letters of a hit, None where they match nothing.
     """
 
     panel: Panel
     rules: Rules
     query: DifferenceQuery
     constraints: Constraints
+    most_unknown: int | None = None
 
     @property
     def is_bound(self) -> bool:
@@ -223,6 +278,12 @@ class Sought(NamedTuple):
     def longest(self) -> int:
         """Letters of the longest pattern and of its PAM."""
         return int(self.panel.lengths.max()) + self.rules.reach
+
+    @property
+    def by_states(self) -> "Sought":
+        """The same, whose distances are found anew even where k alone bounds them."""
+        states = self.constraints.states._replace(apart=True)
+        return self._replace(constraints=self.constraints._replace(states=states))
 
     @property
     def longest_hit(self) -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Generic
 
 import numpy as np
@@ -16,14 +17,17 @@ from kmatch.sequences.circles import Circles
 from kmatch.sequences.records import Progress as Tell
 from kmatch.sequences.records import RecordNames, Stretch, in_turn
 
+NAMED = 10_000  # records whose lengths are kept
+
 
 class Progress:
     """How far a search is.
 
     read, size: bytes of its genome, those so far and all, or of several genomes their numbers; None
     where that is unknown; records, letters, longest: of the records that it has met, how many there
-    are, how many letters they have, and the longest one; tell(read, size): is called, if there is
-    one, with these two.
+    are, how many letters they have, and the longest one; lengths: letters by name of the first
+    NAMED of them, of one genome alone; tell(read, size): is called, if there is one, with the first
+    two.
     """
 
     def __init__(self, genomes: Genomes | None = None) -> None:
@@ -33,6 +37,8 @@ class Progress:
         self.records = 0
         self.letters = 0
         self.longest = 0
+        self.lengths: dict[str, int] = {}
+        self._last_name = ""
         self._genomes = len(genomes) if genomes and genomes.named else 0  # where there are several
         self._last_length = 0  # of the last record so far
 
@@ -58,6 +64,26 @@ class Progress:
         self.records += other.records
         self.letters += other.letters
         self.longest = max(self.longest, other.longest)
+        self.lengths = dict(islice((other.lengths | self.lengths).items(), NAMED))
+
+    def meet(self, names: RecordNames, lengths: Longs, goes_on: bool = False) -> None:
+        """Take the names of records and their letters, int64[r], of several of one name the first.
+
+        goes_on: whether these are more letters of the last record.
+        """
+        if self._genomes:
+            return
+        if goes_on:
+            if self._last_name:
+                self.lengths[self._last_name] += int(lengths[0])
+            return
+        # The last record is open: more letters of it may come.
+        self._last_name = ""
+        for name, length in zip(names[: NAMED - len(self.lengths)], lengths.tolist(), strict=False):
+            is_new = name not in self.lengths
+            self._last_name = name if is_new else ""
+            if is_new:
+                self.lengths[name] = length
 
     def add(self, lengths: Longs, goes_on: bool = False) -> None:
         """Take the letters of records, int64[r].
@@ -96,9 +122,9 @@ class Search(Generic[SomeBatch]):
         regions = self.regions
         for batch in self.everywhere():
             yield regions.inside(batch) if regions else batch
-        self.genomes.check_circular()
+        self.genomes.check_names()
         if regions:
-            regions.check(self.genomes.label)
+            regions.check(self.genomes.label, self.genomes.selection)
 
     def everywhere(self) -> Iterator[SomeBatch]:
         """Yield the batches of one genome after another, inside regions and elsewhere."""
@@ -156,6 +182,7 @@ class Search(Generic[SomeBatch]):
 
         goes_on: whether these are more letters of the last record.
         """
+        self.progress.meet(names, lengths, goes_on)
         if self.regions:
             is_named = self.regions.meet(names, lengths, goes_on)
             if self.narrows:

@@ -5,18 +5,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs, bounds_of, gather, order_of
+from kmatch.arrays import Bytes, Ints, Longs, bounds_of, gather, order_of
 from kmatch.engine.queries import DifferenceQuery
 from kmatch.engine.types import Columns, Constraints, Ends, Texts, View
 from kmatch.engine.workers import Workers, slabs
 from kmatch.jit.entries import entry
-from kmatch.search.rules import Sought
+from kmatch.search.rules import Rules, Sought
 
 # Start, end, columns and the alignment as a number of each hit, which `trace` fills.
 Found = tuple[Longs, Longs, Longs, Longs]
 
 keep_ends = entry(
     "kmatch.engine.pams:keep_ends", tuple[Longs, View, DifferenceQuery, Constraints, Ends]
+)
+limit_ends = entry(
+    "kmatch.engine.pams:limit_ends", tuple[Longs, View, DifferenceQuery, Constraints, int, Ends]
 )
 trace = entry(
     "kmatch.engine.alignments:trace",
@@ -42,14 +45,15 @@ NO_ROOM = Room(np.zeros(0, np.int64), np.zeros(0, np.uint8), np.zeros(0, np.uint
 class Traced(NamedTuple):
     """Where the hits of n anchored ends are in a View.
 
-    rows: int64[n], which end each hit is of; start, end: int64[n], positions; columns: the
-    alignments, None where nobody asked for them; edits: int64[n], the alignments as numbers (see
-    KINDS), None where nobody asked for these.
+    rows: int64[n], which end each hit is of; start, end: int64[n], positions; column_count:
+    int64[n], columns of each alignment; columns: the alignments, None where nobody asked for them;
+    edits: int64[n], the alignments as numbers (see KINDS), None where nobody asked for these.
     """
 
     rows: Longs
     start: Longs
     end: Longs
+    column_count: Longs
     columns: Columns | None
     edits: Longs | None
 
@@ -98,13 +102,14 @@ def trace_ends(
     rows = _order_of_hits(start, end, ends, sought) if in_order else np.arange(count)
     start = start[rows]
     end = end[rows]
+    column_count = column_count[rows]
     if not aligned:
-        return Traced(rows, start, end, None, edits[rows] if coded else None)
+        return Traced(rows, start, end, column_count, None, edits[rows] if coded else None)
 
     leads = sought.constraints.leads
-    ops = _used_room(room.ops, room.bounds, rows, column_count[rows], leads)
+    ops = _used_room(room.ops, room.bounds, rows, column_count, leads)
     text = _used_room(room.text, room.bounds, rows, end - start, leads)
-    return Traced(rows, start, end, Columns(ops, text), None)
+    return Traced(rows, start, end, column_count, Columns(ops, text), None)
 
 
 def _order_of_hits(start: Longs, end: Longs, ends: Ends, sought: Sought) -> Longs:
@@ -114,6 +119,25 @@ def _order_of_hits(start: Longs, end: Longs, ends: Ends, sought: Sought) -> Long
     """
     panel = sought.panel
     return order_of(start, end - start, panel.minus[ends.query], panel.pattern[ends.query])
+
+
+def gaps_of(found: Traced, pattern_lengths: Longs, rules: Rules) -> Ints | None:
+    """Return how many letters each alignment inserts and deletes, int32[n]; None without a PAM.
+
+    pattern_lengths: int64[n].
+
+        pattern and PAM   A C G T - N G G     4 and 3 letters, 8 columns: 1 letter is deleted
+        text              A C - T A T G G     7 letters: 1 letter is inserted
+    """
+    if not rules.pams:
+        return None
+    inserted = found.column_count - (found.end - found.start)
+    if rules.unequal:  # which come with their columns
+        assert found.columns is not None
+        deleted = found.columns.ops.counted("D")
+    else:
+        deleted = found.column_count - pattern_lengths - rules.reach
+    return (inserted + deleted).astype(np.int32)
 
 
 def _room_for(ends: Ends, sought: Sought) -> Room:

@@ -23,9 +23,9 @@ class Scans:
 
     A trial decides once, for all genomes: some positions are searched both ways.
 
-    engine: of a device; sought: what is looked for; way: see `kmatch.engine.ways`, None to choose;
-    letters: of all genomes, about, None where that is unknown; gapless: whether mismatches alone
-    are looked for.
+    engine: of a device; sought: the queries; way: see `kmatch.engine.ways`, None to choose;
+    letters: of all genomes, about, None where the number is unknown; gapless: whether mismatches
+    alone are looked for.
     """
 
     def __init__(
@@ -49,7 +49,8 @@ class Scans:
             self._lookup = plan_lookup(sought.query, sought.constraints, gapless)
 
     def starting(self, start_scan: StartScan) -> Start:
-        """Return what starts the search of a chunk, which is start_scan where that is faster."""
+        """Return the function that starts the search of a chunk; start_scan where a scan is
+        faster."""
         return partial(self._start, start_scan)
 
     def _start(self, start_scan: StartScan, chunk: PackedChunk, capacity: int) -> Scan:
@@ -68,8 +69,8 @@ class Scans:
     def _tried(self, lookup: Lookup, start_scan: StartScan, chunk: PackedChunk) -> Tables | None:
         """Return the Tables of a look-up if it is faster, otherwise None.
 
-        Some positions of a chunk are searched both ways, on one thread. The time that the look-up
-        takes in all letters, with that of making its tables, is compared with that of a scan.
+        Some positions of a chunk are searched both ways, on one thread. The time of look-ups
+        in all letters, with the time of making tables, is compared with the time of a scan.
         """
         engine = choose_engine("cpu", threads=1)
         middle = (chunk.length - ways.TRIAL) // 2
@@ -94,7 +95,7 @@ class Scans:
 
 
 def _seconds_of(start: Callable[[], Scan]) -> float:
-    """Return the seconds of this thread from the start of a search to what it finds."""
+    """Return the seconds of this thread from the start of a search to its hits."""
     began = thread_time()
     start().found()
     return thread_time() - began

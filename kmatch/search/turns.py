@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kmatch.arrays import Bools, Longs, Rows, first_of_each, order_of, run_starts
-from kmatch.results.batches import HitBatch, letters_beside, sizes_of
-from kmatch.search.ends import AnchoredEnds
+from kmatch.results.batches import HitBatch, sizes_of
+from kmatch.search.ends import AnchoredEnds, anchors_of
 from kmatch.search.plateaus import Places, Plateaus, loci_of, places_of
 from kmatch.search.rules import Sought
 from kmatch.sequences.circles import Circles
@@ -83,7 +83,7 @@ def _ends_of_one_turn(hits: HitBatch, circles: Circles, sought: Sought) -> Circl
     """
     pam_length = sought.rules.reach
     size = sizes_of(hits.record, circles.lengths)
-    anchor = _anchors(hits, sought)
+    anchor = anchors_of(hits, sought.rules, sought.panel.patterns.lengths)
     is_backward = hits.minus != sought.rules.leads
 
     # The PAM stands behind an end, and no hit is longer than its circle.
@@ -98,18 +98,6 @@ def _ends_of_one_turn(hits: HitBatch, circles: Circles, sought: Sought) -> Circl
     order = order_of(*(key[rows] for key in keys))
     rows = rows[order]
     return _circle_ends(hits, rows, size[rows], anchor[rows], place[rows])
-
-
-def _anchors(hits: HitBatch, sought: Sought) -> Longs:
-    """Return the letter of each hit that is read last, int64[n], counted as its start is."""
-    pam_length: Longs | int = sought.rules.reach
-    if sought.rules.unequal:
-        lengths = sought.panel.patterns.lengths
-        pam_length = letters_beside(hits.aligned, lengths[hits.pattern])
-    is_backward = hits.minus != sought.rules.leads
-    first = hits.start + pam_length
-    last = hits.end - 1 - pam_length
-    return np.where(is_backward, first, last)
 
 
 def _circle_ends(

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bools, Bytes, Longs, Rows, bounds_of, distinct
+from kmatch.arrays import Bools, Bytes, Longs, Rows, bounds_of, distinct, run_starts
 from kmatch.engine.codes import Coding, Found, found_in
 from kmatch.engine.engine import Scan, UnderWay
 from kmatch.engine.queries import QueryArrays
@@ -19,7 +19,13 @@ from kmatch.jit.entries import entry
 from kmatch.results.batches import HitBatch, hit_batch, sizes_of
 from kmatch.search.algorithms import choose_algorithm
 from kmatch.search.chunks import NO_LETTERS, Chunking, PackedChunk, plan_chunks
-from kmatch.search.panel import build_panel, checked_distances, each_strand, panel_letters
+from kmatch.search.panel import (
+    build_panel,
+    checked_distances,
+    checked_unknown,
+    each_strand,
+    panel_letters,
+)
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.rules import Rules, joint_pam, rules_of, sought_of
@@ -27,7 +33,6 @@ from kmatch.search.scan import Scanner, code_batches, rows_at_once
 from kmatch.search.search import Search
 from kmatch.search.tracing import distances_within_rules
 from kmatch.search.trial import Scans
-from kmatch.search.turns import on_circles
 from kmatch.sequences.circles import Circles
 from kmatch.sequences.patterns import PatternSet
 
@@ -95,7 +100,8 @@ class WindowSearch(Search[HitBatch]):
         # How chunks are cut and scanned.
         layout = self.engine.layout
         plan = plan_chunks(self._sought.longest, self._sought.query.k, layout)
-        self._chunking = Chunking(plan, self.engine, layout.words)
+        self._most_unknown = checked_unknown(query, distances)
+        self._chunking = Chunking(plan, self.engine, layout.words, most_unknown=self._most_unknown)
         self._scanner = Scanner(self.engine)
 
     @cached_property
@@ -160,10 +166,19 @@ class WindowSearch(Search[HitBatch]):
         most = rows_at_once(self._panel.lengths, aligned)
         start = self._scans.starting(self._start_scan)
         for chunk, codes in self._scanner.scan(chunks, start):
+            if self._most_unknown:
+                codes = self._each_once(codes)
             view = chunk.view()
             for batch in code_batches(codes, most):
                 yield partial(self._hits, batch, chunk, view, aligned)
             chunk.letters = NO_LETTERS
+
+    def _each_once(self, codes: Longs) -> Longs:
+        """Return the first of the codes of each window, which has its smallest distance.
+
+        A look-up finds a window with letters of several bases once for each of these.
+        """
+        return codes[run_starts(codes // (self._coding.k + 1))]
 
     def _windows(self, codes: Longs, chunk: PackedChunk, view: View) -> Windows:
         """Return the windows that a chunk's sorted codes are, in records and beside a PAM."""
@@ -175,6 +190,10 @@ class WindowSearch(Search[HitBatch]):
         is_kept = is_in_record & (position < chunk.length)
         if not is_kept.all():
             windows = windows.take(np.flatnonzero(is_kept))
+        if self._most_unknown is not None:
+            last = windows.position + self._panel.lengths[windows.query]
+            counts = chunk.unknown.counts(windows.position, last)
+            windows = windows.take(np.flatnonzero(counts <= self._most_unknown))
         if len(self._sought.rules.pams) > 1:
             windows = windows.take(np.flatnonzero(self._have_pam(windows, view)))
         return windows
@@ -261,6 +280,8 @@ def _windows_once(batches: Iterable[HitBatch], circles: Circles) -> Iterator[Hit
     windows     [===)   [===)     of 3 letters
     the same              [===)   as the first one, which begins behind the record
     """
+    from kmatch.search.turns import on_circles
+
     for batch in batches:
         size = sizes_of(batch.record, circles.lengths)
         is_kept = (batch.start < size) & (batch.end - batch.start <= size)

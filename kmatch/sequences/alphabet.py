@@ -16,7 +16,12 @@ IUPAC = {
 }  # fmt: skip
 
 PROTEIN_LETTERS = "EFIJLOPQZ"  # letters of amino acids that are no IUPAC code of a nucleotide
-FOREIGN = 128  # is set in what READ_AS has for a letter that no nucleotide has
+GAPS = "-."  # of alignments
+FOREIGN = 128  # is set in what a reading has for a letter that is an error
+_GAPS_ADVICE = (
+    "--gaps drop leaves gaps out, and --gaps unknown keeps them as unknown letters (in Python: "
+    "gaps= of Genome)"
+)
 Origin = tuple[str, int, str]  # the input, the record's number, counted from 1, and its name
 
 
@@ -29,10 +34,26 @@ def _read_as(byte: int) -> int:
     return byte if 33 <= byte < 127 and byte != ord(">") else ord("*")
 
 
-READ_AS = np.array([_read_as(byte) for byte in range(256)], np.uint8)
+READ_AS = np.array([_read_as(byte) for byte in range(256)], np.uint8)  # gaps are unknown letters
+
+
+def reading_of(gaps: str | None) -> Bytes:
+    """Return what each byte of a text is read as, uint8[256].
+
+    gaps: `drop`, `unknown`, or None where they are an error.
+    """
+    reading = READ_AS.copy()
+    for gap in GAPS:
+        if gaps is None:
+            reading[ord(gap)] |= FOREIGN
+        elif gaps == "drop":
+            reading[ord(gap)] = 0
+    return reading
+
 
 _MASKS = np.array([IUPAC.get(chr(byte).upper(), 0) for byte in range(256)], np.uint8)
 _COMPLEMENTS = np.array([int(f"{mask:04b}"[::-1], 2) for mask in range(16)], np.uint8)
+_SETS = np.where(_MASKS == 0, 15, _MASKS).astype(np.uint8)
 _BASES = np.where(np.isin(_MASKS, (1, 2, 4, 8)), _MASKS, 0).astype(np.uint8)
 
 
@@ -78,6 +99,11 @@ def encode_text(letters: Bytes) -> Bytes:
     return _BASES[letters]
 
 
+def encode_sets(letters: Bytes) -> Bytes:
+    """Masks of the bases that a text's letters may stand for: all four for one outside IUPAC."""
+    return _SETS[letters]
+
+
 def complement(masks: ArrayLike) -> Bytes:
     """Masks of the complementary bases, in the same shape: A and T are swapped, C and G too."""
     return _COMPLEMENTS[np.asarray(masks, np.uint8)]
@@ -88,18 +114,40 @@ def reverse_complement(masks: ArrayLike) -> Bytes:
     return np.ascontiguousarray(complement(masks)[::-1])
 
 
-def check_letters(origin: Origin, letters: Bytes) -> None:
-    """Raise InputError for a digit, or a letter that stands for no nucleotide."""
-    foreign = look_up(letters, READ_AS) >= FOREIGN
-    if foreign.any():
-        place = int(np.argmax(foreign))
-        raise foreign_letter(origin, place, letters[place])
+def check_letters(
+    origin: Origin, letters: Bytes, reading: Bytes = READ_AS, advice: str = ""
+) -> None:
+    """Raise InputError for a letter that is an error: a digit, or one that stands for no
+    nucleotide.
+
+    reading: see `reading_of`; advice: see `foreign_letter`.
+    """
+    is_foreign = look_up(letters, reading) >= FOREIGN
+    if is_foreign.any():
+        offset = int(np.argmax(is_foreign))
+        raise foreign_letter(origin, offset, letters[offset], advice)
 
 
-def foreign_letter(origin: Origin, at: int, letter: int) -> InputError:
-    """The InputError for a letter, an ASCII code, at position `at` (from 0) of a record."""
+def without_gaps(letters: Bytes, gaps: str | None) -> Bytes:
+    """Return letters as they are, or without gaps where these are dropped; see `reading_of`."""
+    if gaps != "drop":
+        return letters
+    return letters[~np.isin(letters, list(GAPS.encode()))]
+
+
+def foreign_letter(origin: Origin, offset: int, letter: int, advice: str = "") -> InputError:
+    """Return the InputError for a letter, an ASCII code, at an offset (from 0) of a record.
+
+    advice: what to do about gaps, where --gaps cannot be given.
+    """
     label, number, name = origin
+    where = f"{label}: record {number}, '{shown(name)}', has {chr(letter)!r} at position"
+    if chr(letter) in GAPS:
+        return InputError(
+            f"{where} {offset + 1}: it looks like an alignment, in which '.' may also stand for "
+            f"the letter above it; {advice or _GAPS_ADVICE}"
+        )
     return InputError(
-        f"{label}: record {number}, '{shown(name)}', has {chr(letter)!r} at position {at + 1}, "
-        "which stands for no nucleotide: it looks like protein; give DNA or RNA"
+        f"{where} {offset + 1}, which stands for no nucleotide: it looks like protein; "
+        "give DNA or RNA"
     )

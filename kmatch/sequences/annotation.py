@@ -10,15 +10,15 @@ Parts are exons. So is a gene or a transcript without parts, from end to end: ge
 no introns. A transcript or part without a gene line is its own gene.
 """
 
-import io
 import re
-import warnings
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from itertools import chain
+from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from kmatch.errors import InputError
-from kmatch.sequences.files import Source, StrPath, is_comment, open_source
+from kmatch.sequences import genbank
+from kmatch.sequences.files import StrPath, is_comment, open_source
 
 NO_NAME = "."
 GENE = re.compile(r"(.+_)?(pseudo)?gene")
@@ -87,8 +87,9 @@ def read_features(path: StrPath) -> Features:
     """
     with open_source(path) as source:
         label = source.label
-        if source.head.startswith(b"LOCUS "):
-            return _of_lines(label, list(_genbank_lines(source)))
+        if source.head.startswith(genbank.LOCUS):
+            records = genbank.read_genbank(source, _lines_of)
+            return _of_lines(label, list(chain.from_iterable(records)))
         beds: list[Feature] = []
         lines: list[Line] = []
         for row in _rows(source.handle, label):
@@ -266,17 +267,15 @@ def _spans(lines: list[Line]) -> list[Feature]:
     return list(spans.values())
 
 
-def _genbank_lines(source: Source) -> Iterator[Line]:
-    """Yield the features of GenBank as lines of GFF3, parts of locations as lines of their own."""
-    from Bio import SeqIO
-
-    text = io.TextIOWrapper(io.BytesIO(source.handle.read()), "utf-8", "surrogateescape")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for record in SeqIO.parse(text, "genbank"):
-            for feature in record.features:
-                gene = feature.qualifiers.get("gene", [""])[0]
-                locus = feature.qualifiers.get("locus_tag", [gene])[0]  # what joins its features
-                tags = f"gene={quote(gene)};locus_tag={quote(locus)}"
-                for part in feature.location.parts if feature.location else ():
-                    yield Line(record.id, int(part.start), int(part.end), feature.type, tags)
+def _lines_of(record: Any) -> list[Line]:
+    """Return the features of a record of GenBank as lines of GFF3, parts of locations as lines of
+    their own."""
+    name = genbank.name_of(record)
+    lines: list[Line] = []
+    for feature in record.features:
+        gene = feature.qualifiers.get("gene", [""])[0]
+        locus = feature.qualifiers.get("locus_tag", [gene])[0]  # what joins its features
+        tags = f"gene={quote(gene)};locus_tag={quote(locus)}"
+        for part in feature.location.parts if feature.location else ():
+            lines.append(Line(name, int(part.start), int(part.end), feature.type, tags))
+    return lines

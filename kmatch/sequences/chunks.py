@@ -30,8 +30,8 @@ class Spans(NamedTuple):
     """Where records are in a chunk.
 
     names[i] is the name of record first + i; its letter 0 is at position begins[i] of the chunk
-    (negative if it began in an earlier chunk), and it has lengths[i] letters, which may leave out
-    those that this chunk does not show.
+    (negative if it began in an earlier chunk), and it has lengths[i] letters. Letters that this
+    chunk does not show may be left out.
     """
 
     first: int
@@ -95,7 +95,7 @@ def _with_gaps(stretch: Stretch, gap: int) -> Letters:
 
 
 def _move_on(letters: Bytes, filled: int, layout: "_Layout", plan: ChunkPlan) -> int:
-    """Drop the owned letters: the next chunk begins with those of the halo."""
+    """Drop the owned letters: the next chunk begins with the letters of the halo."""
     shown = letters[plan.length : plan.length + plan.halo]
     letters[: len(shown)] = shown
     letters[len(shown) : max(filled, plan.halo)] = 0  # what lies behind is empty

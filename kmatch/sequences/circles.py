@@ -7,6 +7,7 @@ import numpy as np
 
 from kmatch.errors import InputError, listed
 from kmatch.sequences.records import Stretch, stretch_of, whole_stretches
+from kmatch.sequences.selection import Selection
 
 Piece = tuple[bool, Stretch]  # whether its records are circular; each of these is alone, and whole
 
@@ -35,12 +36,15 @@ class Circular:
             for flag, record in zip(flags, stretch.each(), strict=True):
                 yield flag, stretch_of(*record)
 
-    def check(self) -> None:
-        """Raise InputError for names that no record had so far."""
-        if self.missing:
+    def check(self, selection: Selection | None = None) -> None:
+        """Raise InputError for names that no record had so far.
+
+        selection: takes the records that there were, if not all are searched.
+        """
+        missing = [name for name in self.missing if selection is None or selection.takes(name)]
+        if missing:
             raise InputError(
-                f"circular: no record is named {listed(list(self.missing))}; give the first word "
-                "of its header"
+                f"circular: no record is named {listed(missing)}; give the first word of its header"
             )
 
     def has(self, name: str) -> bool:

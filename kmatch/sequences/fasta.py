@@ -12,7 +12,7 @@ import numpy as np
 from kmatch.arrays import Bytes, Longs, Table, bounds_of, look_up
 from kmatch.errors import InputError, shown
 from kmatch.jit.entries import entry
-from kmatch.sequences.alphabet import FOREIGN, READ_AS, foreign_letter
+from kmatch.sequences.alphabet import FOREIGN, READ_AS, foreign_letter, reading_of
 from kmatch.sequences.files import Source
 from kmatch.sequences.records import RecordNames, Stretch
 
@@ -30,13 +30,14 @@ take_apart = entry(
 )
 
 
-def read_fasta(source: Source) -> Iterator[Stretch]:
+def read_fasta(source: Source, gaps: str | None = None) -> Iterator[Stretch]:
     """Yield Stretches of the records of a FASTA file; long ones come in parts.
 
-    LF, CRLF or CR ends a line. Raises InputError for a header without an end, and for a letter that
-    stands for no nucleotide.
+    gaps: see `reading_of`. LF, CRLF or CR ends a line. Raises InputError for a header without an
+    end, and for a letter that is an error.
     """
-    return _stretches(source, _fasta_blocks(source), "the header of record")
+    blocks = _fasta_blocks(source, reading_of(gaps))
+    return _stretches(source, blocks, "the header of record")
 
 
 def read_fastq(source: Source) -> Iterator[Stretch]:
@@ -70,7 +71,7 @@ def _stretches(
 
 
 def _check(part: Stretch, label: str, count: int, before: int) -> None:
-    """Raise InputError for a letter that stands for no nucleotide.
+    """Raise InputError for a letter that is an error.
 
     count: of the records before; before: letters of the first record in parts before this one.
     """
@@ -108,24 +109,26 @@ def _blocks(source: Source) -> Iterator[tuple[bytes, bool]]:
         yield data, is_last
 
 
-def _fasta_blocks(source: Source) -> Iterator[Callable[[], Taken]]:
-    """Yield what takes each block of a FASTA file apart."""
+def _fasta_blocks(source: Source, reading: Bytes) -> Iterator[Callable[[], Taken]]:
+    """Yield what takes each block of a FASTA file apart; reading: see `reading_of`."""
     kept = b""
     begins_line = True
     for data, is_last in _blocks(source):
         data = kept + data
-        size = len(data) if is_last else _cut(data, begins_line)
+        size = len(data) if is_last else _cut(data, begins_line, reading)
         kept = data[size:]
         if size:
             is_open = not (kept or is_last)
-            yield partial(_take_apart, data[:size], ">", begins_line, is_open)
+            yield partial(_take_apart, data[:size], ">", reading, begins_line, is_open)
         if len(kept) >= LONGEST_HEADER:
             yield lambda: ([], f" has more than {LONGEST_HEADER:,} characters; is this FASTA?")
         begins_line = bool(kept) or data.endswith(b"\n")
 
 
-def _cut(data: bytes, begins_line: bool) -> int:
-    """Return how many bytes of FASTA are a block; begins_line: whether they begin a line.
+def _cut(data: bytes, begins_line: bool, reading: Bytes) -> int:
+    """Return how many bytes of FASTA are a block.
+
+    begins_line: whether they begin a line; reading: see `reading_of`.
 
     A record begins the next block where its header has no end, and where few of its letters or none
     are there: a record that goes on has some.
@@ -136,7 +139,7 @@ def _cut(data: bytes, begins_line: bool) -> int:
     if header < 0 or (header == 0 and not begins_line):
         return len(data)
     text = data[header:].partition(b"\n")[2]
-    is_short = len(text) <= BLOCK >> 6 or not look_up(text, READ_AS).any()
+    is_short = len(text) <= BLOCK >> 6 or not look_up(text, reading).any()
     return header if is_short else len(data)
 
 
@@ -148,16 +151,18 @@ def _fastq_blocks(source: Source) -> Iterator[Callable[[], Taken]]:
         size = len(data) if is_last else whole_reads(np.frombuffer(data, np.uint8))
         kept = data[size:]
         if size:
-            yield partial(_take_apart, data[:size], "@")
+            yield partial(_take_apart, data[:size], "@", READ_AS)
 
 
-def _take_apart(data: bytes, mark: str, begins_line: bool = True, is_open: bool = False) -> Taken:
+def _take_apart(
+    data: bytes, mark: str, reading: Bytes, begins_line: bool = True, is_open: bool = False
+) -> Taken:
     """Return the records of a block.
 
-    mark: what a record begins with; begins_line: whether one may begin at once; is_open: whether
-    the last one may go on in the next block, so that it comes alone.
+    mark: what a record begins with; reading: see `reading_of`; begins_line: whether one may begin
+    at once; is_open: whether the last one may go on in the next block, so that it comes alone.
     """
-    letters, bounds, names, end = _cleaned(data, mark, begins_line)
+    letters, bounds, names, end = _cleaned(data, mark, reading, begins_line)
     parts = []
     if bounds[0] > 0:
         parts.append(Stretch(names[:0], bounds[:1], letters[: bounds[0]], goes_on=True))
@@ -171,7 +176,9 @@ def _take_apart(data: bytes, mark: str, begins_line: bool = True, is_open: bool 
     return parts, fault
 
 
-def _cleaned(data: bytes, mark: str, begins_line: bool) -> tuple[Bytes, Longs, RecordNames, int]:
+def _cleaned(
+    data: bytes, mark: str, reading: Bytes, begins_line: bool
+) -> tuple[Bytes, Longs, RecordNames, int]:
     """Return (letters of all records, where each begins among them and the last one ends, names,
     where the lines of the last one end) of a block."""
     size = len(data)
@@ -179,7 +186,7 @@ def _cleaned(data: bytes, mark: str, begins_line: bool) -> tuple[Bytes, Longs, R
     words = np.empty(size, np.uint8)
     bounds = np.empty((3, size // 2 + 2), np.int64)
     raw = np.frombuffer(data, np.uint8)
-    count = take_apart(raw, int(begins_line), ord(mark), READ_AS, letters, words, bounds)
+    count = take_apart(raw, int(begins_line), ord(mark), reading, letters, words, bounds)
     letter_bounds, word_bounds, places = bounds[:, : count + 1].copy()
     names = RecordNames(word_bounds, words[: word_bounds[-1]].copy())
     return letters, letter_bounds, names, int(places[-1])

@@ -8,7 +8,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from gzip import BadGzipFile
 from itertools import repeat
@@ -30,6 +30,9 @@ MAGIC = {
 }
 LIST = "@"  # before the path of a file that lists genomes
 HEAD = 16  # bytes that show the format of a file
+COMMENTS = (b";", b"#")  # begin lines above FASTA
+LINE_ENDS = (b"\n", b"\r")
+LONGEST_COMMENTS = 1 << 18  # bytes of all these lines
 SAM = rb"@(HD|SQ|RG|PG|CO)\t"
 _START = 1 << 16  # bytes that are looked at
 _SMALL = 1 << 20  # bytes of a file that threads are worth
@@ -69,10 +72,8 @@ class Source:
         handle = _buffered(raw, label)
         for kind, magic in MAGIC.items():
             if handle.peek().startswith(magic):
-                from xopen import xopen
-
                 with _decoding(label):
-                    handle = _buffered(xopen(handle, "rb", threads=0, format=kind), label)
+                    handle = _buffered(_decompressed(handle, kind), label)
                 break
         self.handle = self._stripped(handle)
         self.head = self.handle.peek()[:HEAD]
@@ -85,6 +86,29 @@ class Source:
         while (start := handle.peek())[:1].isspace():
             handle.read(len(start) - len(start.lstrip()))
         return _buffered(handle, self.label)  # what is left in the buffer may not show the format
+
+    def skip_comments(self) -> None:
+        """Go on to the first line that is neither blank nor a comment of `;` or `#`.
+
+        LF, CRLF or CR ends a line. Raises InputError where there are more of them than a file of
+        sequences has.
+        """
+        skipped = 0
+        in_comment = False
+        while letter := self.handle.peek()[:1]:
+            in_comment = (in_comment or letter in COMMENTS) and letter not in LINE_ENDS
+            if not (in_comment or letter.isspace()):
+                break
+            self.handle.read(1)
+            skipped += 1
+            if skipped > LONGEST_COMMENTS:
+                raise InputError(
+                    f"{self.label}: more than {LONGEST_COMMENTS:,} characters of comments before "
+                    "the first record; is this FASTA?"
+                )
+        # What is left in the buffer may not show the format.
+        self.handle = _buffered(self.handle, self.label)
+        self.head = self.handle.peek()[:HEAD]
 
     @property
     def consumed(self) -> int | None:
@@ -119,6 +143,21 @@ class _Filled(io.RawIOBase):
             while filled < len(view) and (count := self._handle.readinto(view[filled:])):
                 filled += count
         return filled
+
+
+def _decompressed(handle: Any, kind: str) -> Any:
+    """Return a handle of the bytes that a handle holds compressed.
+
+    gzip is read by isal, where it is installed. So would xopen, whose import takes longer.
+    """
+    if kind == "gz":
+        with suppress(ImportError):
+            from isal.igzip import IGzipFile
+
+            return IGzipFile(fileobj=handle, mode="rb")  # type: ignore[no-untyped-call]
+    from xopen import xopen
+
+    return xopen(handle, "rb", threads=0, format=kind)
 
 
 def _buffered(handle: Any, label: str) -> io.BufferedReader:

@@ -39,7 +39,7 @@ def is_oligo(text: str) -> bool:
 
 
 def without_labels(text: str) -> tuple[str, list[str]]:
-    """Return (letters, labels): those of an oligo, and what was taken off it, as written.
+    """Return (letters, labels): the letters of an oligo, and the labels taken off, as written.
 
     5'-FAM-ACG TTG CAG /ZEN/ TCC ATT-BHQ1-3'
            ACG TTG CAG       TCC ATT
@@ -81,7 +81,7 @@ def _label_at_end(text: str, forms: Iterable[re.Pattern[str]]) -> re.Match[str] 
 
 
 def _is_label(text: str) -> bool:
-    """Return whether what stands at a dash, in brackets or between slashes is no part of the oligo.
+    """Return whether a text at a dash, in brackets or between slashes is no part of the oligo.
 
     A label has a character that no oligo has, and no four bases in a row: a letter that was
     mistyped does not make a label of a piece of the oligo. Nothing at all is a label too.

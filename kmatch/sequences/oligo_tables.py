@@ -1,4 +1,4 @@
-"""Tables of oligos as people keep them: what parts cells, and which column holds what."""
+"""Tables of oligos as people keep them: the separator of cells, and the contents of columns."""
 
 import csv
 import re
@@ -62,8 +62,8 @@ class Table(NamedTuple):
 def read_table(lines: list[str], label: str) -> Table:
     """Return the Table of the lines of a file.
 
-    Columns are those that the header names, otherwise NAME and SEQUENCE, or NAME, FORWARD, REVERSE
-    and PROBE. What was understood and is not plain is a warning. label: of the file. Raises
+    The header names the columns. Without a header they are NAME and SEQUENCE, or NAME, FORWARD,
+    REVERSE and PROBE. A warning tells how an unclear table was read. label: of the file. Raises
     InputError, naming line and words, for columns that cannot be told.
     """
     delimiter = _delimiter_of(lines)
@@ -196,7 +196,7 @@ def _columns_by_header(header: Line, label: str) -> Columns:
 
 def _name_column(header: Line, found: Mapping[str, list[int]]) -> Columns:
     """Return the column of names, by the first of the words for it; otherwise the first column,
-    where no word says what that holds; otherwise none."""
+    unless a word says that it holds something else; otherwise none."""
     for word in _WORDS["name"]:
         for column in found.get("name", []):
             if word in _words_of(header.cells[column]):
@@ -217,7 +217,7 @@ def _warn_of_columns(header: Line, columns: Columns, label: str) -> None:
 
 
 def _held_by(cell: str) -> str:
-    """Return what a column holds, by its cell in the header; empty for anything else."""
+    """Return the contents of a column, by its cell in the header; empty for unknown contents."""
     words = _words_of(cell)
     if len(words) == 1 and words[0] in _HOLDS_ALONE:
         return _HOLDS_ALONE[words[0]]
@@ -239,7 +239,7 @@ def _held_by(cell: str) -> str:
 def _words_of(cell: str) -> list[str]:
     """Return the words of a cell of a header, as of `Forward primer (5'-3')` or `FORWARD_PRIMER`.
 
-    Where known words are all that there is, it does not matter what stands between them.
+    Where a cell has known words alone, anything may stand between them.
     """
     text = _NO_WORDS.sub(" ", cell)
     words = re.findall(r"[^\W_]+", text.lower())

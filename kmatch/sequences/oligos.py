@@ -66,7 +66,7 @@ class PrimerPairs:
 
     primers: PatternSet, by pair, the forward ones of a pair before its reverse ones and its probes;
     pair: int64[P], the number of each one's pair; role: uint8[P], whether it is FORWARD, REVERSE or
-    PROBE there; names: those of the pairs.
+    PROBE there; names: of the pairs.
     """
 
     def __init__(self, primers: PatternSet, pair: Longs, role: Bytes, names: list[str]) -> None:
@@ -138,10 +138,10 @@ class Oligo(NamedTuple):
 def load_pairs(given: PairsGiven | PrimerPairs) -> PrimerPairs:
     """Return the PrimerPairs of oligos as a user gives them.
 
-    given: a path, of which `-` is standard input; or a dict, name → (forward, reverse) or (forward,
-    reverse, probe), of which each is a sequence or several alternates. A SeqRecord is a sequence.
-    What was understood and is not plain is a warning. Raises InputError where there are no oligos,
-    and for one that cannot be read.
+    given: a path, `-` being standard input; or a dict, name → (forward, reverse) or (forward,
+    reverse, probe), each a sequence or several alternates. A SeqRecord is a sequence. A warning
+    tells how unclear input was read. Raises InputError where there are no oligos, and for an oligo
+    that cannot be read.
     """
     if isinstance(given, PrimerPairs):
         return given
@@ -213,7 +213,7 @@ def _cleaned(oligos: list[Oligo], label: str, shortest: int) -> list[Oligo]:
 
 
 def _fault(sequence: str, given: str, shortest: int) -> str:
-    """Return what is wrong with the letters of an oligo, and what to do, or nothing."""
+    """Return the fault in the letters of an oligo, with advice, or nothing."""
     if not sequence:
         labels = f" but labels, '{shown(given)}'" if given.strip() else ""
         return f"has no letters{labels}; give them"
@@ -230,7 +230,7 @@ def _fault(sequence: str, given: str, shortest: int) -> str:
 
 
 def _advice(letter: str) -> str:
-    """Return what to do about a letter that no oligo has."""
+    """Return advice about a letter that no oligo has."""
     if letter == "-":
         return "leave gaps out; labels stand at the ends, as in FAM-ACGTTGCATT-BHQ1"
     if letter in "()[]{}/+*?.":

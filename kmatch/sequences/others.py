@@ -1,22 +1,20 @@
 """Genomes of any format, which is told by the first bytes; those in 2bit and in GenBank."""
 
-import io
 import re
-import warnings
 from collections.abc import Callable, Iterator, Sequence
-from threading import Lock
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from kmatch.arrays import Bytes
 from kmatch.errors import InputError, shown
-from kmatch.sequences.alphabet import check_letters
+from kmatch.sequences.alphabet import check_letters, reading_of, without_gaps
 from kmatch.sequences.fasta import read_fasta, read_fastq
-from kmatch.sequences.files import SAM, Source, StrPath, open_source, refuse_others
+from kmatch.sequences.files import COMMENTS, SAM, Source, StrPath, open_source, refuse_others
+from kmatch.sequences.genbank import LOCUS, is_circular, name_of, read_genbank
 from kmatch.sequences.records import Ahead, Progress, Stretch, in_turn, stretch_of
 
-_ENDING = 1 << 10  # last bytes of a file that are examined; blank lines may be among them
-_NOTE = 200  # characters of Biopython's message that are shown
 _TWOBIT = (b"\x1a\x41\x27\x43", b"\x43\x27\x41\x1a")
 # The letters of each byte of 2bit.
 _FOURS = np.frombuffer(b"TCAG", np.uint8)[np.arange(256)[:, None] >> np.array([6, 4, 2, 0]) & 3]
@@ -30,16 +28,21 @@ def read_parts(
     others: Formats = (),
     on_progress: Progress | None = None,
     ahead: Ahead = in_turn,
+    gaps: str | None = None,
+    circles: dict[str, None] | None = None,
 ) -> Iterator[Stretch]:
     """Yield the Stretches of a genome file or standard input (`-`).
 
-    others: further formats; ahead: how blocks of FASTA and FASTQ are read. on_progress hears of the
-    bytes of the file on disk that were read so far. Raises InputError for a file that is missing,
-    empty, damaged or no sequence file.
+    others: further formats; ahead: how blocks of FASTA and FASTQ are read; gaps: see `reading_of`,
+    of FASTA and GenBank; circles: takes the names of records that are circles by the file itself.
+    on_progress hears of the bytes of the file on disk that were read so far.
+
+    Raises InputError for a file that is missing, empty, damaged or no sequence file.
     """
     with open_source(path, ahead) as source:
         number = 0  # records before the part
-        for part in _parser(source, others)(source):
+        parser = _parser(source, others, gaps, {} if circles is None else circles)
+        for part in parser(source):
             if not np.diff(part.names.bounds).all():
                 unnamed = number + part.names.index("") + 1
                 raise InputError(f"{source.label}: record {unnamed} has no name; write one")
@@ -49,16 +52,20 @@ def read_parts(
             yield part
 
 
-def _parser(source: Source, others: Formats) -> Parser:
+def _parser(source: Source, others: Formats, gaps: str | None, circles: dict[str, None]) -> Parser:
+    """Return what parses a Source, told by its first bytes; gaps, circles: see `read_parts`."""
     for magic, parser in others:
         if source.head.startswith(magic):
             return parser
     if source.head.startswith(_TWOBIT):
         return _twobit
-    if source.head.startswith(b"LOCUS "):
-        return _genbank
+    if source.head.startswith(LOCUS):
+        return partial(_genbank, gaps=gaps, circles=circles)
+    if source.head.startswith(COMMENTS):
+        refuse_others(source, "a genome that kmatch reads")
+        source.skip_comments()
     if source.head.startswith(b">"):
-        return read_fasta
+        return partial(read_fasta, gaps=gaps)
     if not source.head:
         raise InputError(f"{source.label}: the file is empty; give a FASTA file")
     if source.head.startswith(b"@") and not re.match(SAM, source.head):
@@ -121,44 +128,18 @@ def _letters_of_twobit(data: bytes, order: str, at: int) -> Bytes:
     return letters
 
 
-def _genbank(source: Source) -> Iterator[Stretch]:
-    """Yield the records. Biopython meets damage with errors of any class or a warning."""
-    from Bio import BiopythonWarning, SeqIO
-    from Bio.Seq import UndefinedSequenceError
-
-    data, name, number = source.handle.read(), "", 0
-    # Biopython accepts a file that is cut in the first line of a record.
-    if not data[-_ENDING:].rstrip().endswith(b"\n//"):
-        raise InputError(
-            f"{source.label}: the genbank file is cut, since it does not end with '//'; "
-            "copy or download it again"
-        )
-    try:
-        text = io.TextIOWrapper(io.BytesIO(data), "utf-8", "surrogateescape")
-        records = SeqIO.parse(text, "genbank")
-        while True:
-            with _FILTERS, warnings.catch_warnings():
-                warnings.simplefilter("ignore", BiopythonWarning)
-                warnings.filterwarnings("error", message="Premature end|Expected sequence length")
-                record = next(records, None)
-            if record is None:
-                return
-            name, number = record.id, number + 1
-            letters = np.frombuffer(bytes(record.seq), np.uint8)
-            check_letters((source.label, number, name), letters)
-            yield stretch_of(name, letters)
-    except UndefinedSequenceError as error:
-        raise InputError(
-            f"{source.label}: record '{shown(name)}' holds no sequence; "
-            "download the file with its sequence"
-        ) from error
-    except InputError:
-        raise
-    except Exception as error:
-        reason = shown(str(error), _NOTE)
-        raise InputError(
-            f"{source.label}: damaged or cut genbank file ({reason}); copy or download it again"
-        ) from error
+def _genbank(source: Source, gaps: str | None, circles: dict[str, None]) -> Iterator[Stretch]:
+    """Yield the Stretch of each record; names of those that are circles are added to `circles`."""
+    reading = reading_of(gaps)
+    records = read_genbank(source, _name_and_letters)
+    for number, (name, letters, is_circle) in enumerate(records, 1):
+        check_letters((source.label, number, name), letters, reading)
+        if is_circle:
+            circles[name] = None
+        yield stretch_of(name, without_gaps(letters, gaps))
 
 
-_FILTERS = Lock()  # the process has one list of warning filters, and threads may read side by side
+def _name_and_letters(record: Any) -> tuple[str, Bytes, bool]:
+    """Return (name, letters, whether it is a circle) of a SeqRecord."""
+    letters = np.frombuffer(bytes(record.seq), np.uint8)
+    return name_of(record), letters, is_circular(record)

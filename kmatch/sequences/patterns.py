@@ -133,15 +133,21 @@ def _of_text(text: str) -> PatternSet:
         raise InputError(f"{error}; a sequence would have IUPAC letters only") from error
 
 
-def read_patterns(path: StrPath, column: str | None = None) -> PatternSet:
+def read_patterns(
+    path: StrPath, column: str | None = None, name_column: str | None = None
+) -> PatternSet:
     """The PatternSet of a file, or of standard input (`-`), in its order.
 
     The file is FASTA, text with one pattern a line, BED with the sequence in column 7, or, where
-    `column` names the column of sequences, CSV or TSV with a header line.
+    `column` names the column of sequences, CSV or TSV with a header line. name_column: that of the
+    names there, None for `name`, `id` or the first.
     """
     lines = read_lines(path, "patterns")
     label = label_of(path)
-    rows = list(rows_of(lines, label) if column is None else _column_rows(lines, label, column))
+    if column is None:
+        rows = list(rows_of(lines, label))
+    else:
+        rows = list(_column_rows(lines, label, column, name_column))
     if not rows:
         raise InputError(f"{label}: no patterns; write one a line, or give FASTA")
     return checked_patterns(rows, label)
@@ -299,11 +305,14 @@ def is_bed(cells: list[str]) -> bool:
     )
 
 
-def _column_rows(lines: list[str], label: str, column: str) -> Iterator[Row]:
+def _column_rows(
+    lines: list[str], label: str, column: str, name_column: str | None
+) -> Iterator[Row]:
     """Yield the Rows of CSV or TSV below a header, the first line that is not blank or a comment,
-    or a comment that has the column; column: of the sequences.
+    or a comment that has the column; column: of the sequences, name_column: of the names.
 
-    Names are in a column `name` or `id`, otherwise in the first, unless it holds the sequences.
+    Without it names are in a column `name` or `id`, otherwise in the first, unless it holds the
+    sequences.
     """
     above, cells, delimiter = 0, [""], ","
     for line in lines:
@@ -313,14 +322,12 @@ def _column_rows(lines: list[str], label: str, column: str) -> Iterator[Row]:
         cells = [cell.strip() for cell in next(csv.reader([text], delimiter=delimiter), [""])]
         if column in cells or (any(cells) and not line.startswith("#")):
             break
-    known = [cell.lower() for cell in cells]
-    if column.lower() not in known:
-        raise InputError(
-            f"{label}: no column '{shown(column)}' in the header, line {above}, which has "
-            f"{listed([*filter(None, cells)]) or 'no names'}"
-        )
-    wanted = cells.index(column) if column in cells else known.index(column.lower())
-    named = next((at for at, cell in enumerate(known) if cell in NAMES and at != wanted), 0)
+    wanted = _column_number(cells, column, label, above)
+    if name_column is None:
+        known = [cell.lower() for cell in cells]
+        named = next((at for at, cell in enumerate(known) if cell in NAMES and at != wanted), 0)
+    else:
+        named = _column_number(cells, name_column, label, above)
     reader = csv.reader(lines[above:], delimiter=delimiter)
     try:
         for cells in reader:
@@ -328,11 +335,28 @@ def _column_rows(lines: list[str], label: str, column: str) -> Iterator[Row]:
             if not "".join(cells).strip():
                 continue
             if len(cells) <= max(wanted, named):
+                last = column if name_column is None or wanted > named else name_column
                 raise InputError(
                     f"{label}: line {number} has {len(cells)} of the header's columns; "
-                    f"complete it up to '{shown(column)}'"
+                    f"complete it up to '{shown(last)}'"
                 )
             sequence = cells[wanted].strip()
             yield Row("" if named == wanted else cells[named].strip(), sequence, number)
     except csv.Error as error:
         raise InputError(f"{label}: line {above + reader.line_num}: {error}") from error
+
+
+def _column_number(cells: list[str], column: str, label: str, line: int) -> int:
+    """Return which cell of a header, a line of a file, is a column's name, in its case or in any.
+
+    Raises InputError if none is.
+    """
+    if column in cells:
+        return cells.index(column)
+    lower = [cell.lower() for cell in cells]
+    if column.lower() in lower:
+        return lower.index(column.lower())
+    raise InputError(
+        f"{label}: no column '{shown(column)}' in the header, line {line}, which has "
+        f"{listed([*filter(None, cells)]) or 'no names'}"
+    )

@@ -16,7 +16,7 @@ import numpy as np
 
 from kmatch.arrays import Bools, Bytes, Longs, bounds_of, gather
 from kmatch.errors import InputError, shown
-from kmatch.sequences.alphabet import check_letters
+from kmatch.sequences.alphabet import READ_AS, check_letters, reading_of
 from kmatch.sequences.fasta import names_of
 from kmatch.sequences.files import SAM, StrPath, open_source, refuse_others
 
@@ -26,9 +26,9 @@ CR = ord("\r")
 IS_BLANK = np.isin(np.arange(256), list(b" \t\v\f\n\r"))
 LAST_BLANK = ord(" ")  # letters and qualities come behind it
 FASTQ_LINES = 4  # of a read
-COMMENTS = (b";", b"#", b"\n", b"\r")  # how lines above FASTA begin
 SUFFIXES = (".fa", ".fasta", ".fq", ".fastq")
 _SUFFIX = re.compile(r"\.(fa|fasta|fq|fastq)(\.gz|\.zst)?$", re.IGNORECASE)
+_TAKE_OUT = "take gaps out first, as seqkit seq --remove-gaps does"
 _OTHERS = {
     b"LOCUS ": "GenBank",
     b"\x1a\x41\x27\x43": "2bit",
@@ -191,10 +191,8 @@ class ReadFile:
             return "FASTQ"
         if not head.startswith(b">"):
             refuse_others(self._source, "reads in FASTA or FASTQ")
-        handle = self._source.handle
-        while handle.peek(1)[:1] in COMMENTS:
-            handle.readline()
-        if handle.peek(1)[:1] == b">":
+        self._source.skip_comments()
+        if self._source.head.startswith(b">"):
             return "FASTA"
         what = "no reads" if head else "the file is empty"
         raise InputError(f"{self.label}: {what}; FASTA begins with '>', and FASTQ with '@'")
@@ -311,12 +309,14 @@ class ReadFile:
             row = int(np.argmax(is_unnamed))
             raise InputError(f"{self.label}: read {self.count + row + 1:,} has no name; write one")
 
+        reading = reading_of(None) if self.form == "FASTA" else READ_AS
         try:
-            check_letters((self.label, 0, "all"), reads.letters)
+            check_letters((self.label, 0, "all"), reads.letters, reading)
         except InputError:  # in one of them, which is told
             for row in range(len(reads)):
                 letters = reads.letters[reads.bounds[row] : reads.bounds[row + 1]]
-                check_letters((self.label, self.count + row + 1, reads.name_of(row)), letters)
+                origin = self.label, self.count + row + 1, reads.name_of(row)
+                check_letters(origin, letters, reading, _TAKE_OUT)
 
 
 def _blanks_of(data: Bytes) -> Longs:

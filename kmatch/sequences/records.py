@@ -23,12 +23,13 @@ Ahead = Callable[..., Iterator[Any]]
 
 
 def in_turn(calls: Iterable[Callable[[], Any]], most: int | None = None) -> Iterator[Any]:
-    """Yield what calls return, each of which is made when it is asked for."""
+    """Yield the results of calls, made one by one as they are asked for."""
     return (call() for call in calls)
 
 
 class Letters(Protocol):
-    """The letters of a record, ASCII in any case: uint8[n], or what reads its slices on demand."""
+    """The letters of a record, ASCII in any case: uint8[n], or an object that reads slices of
+    it."""
 
     def __len__(self) -> int: ...
 
@@ -38,7 +39,7 @@ class Letters(Protocol):
 
 
 class RecordNames(Sequence[str]):
-    """Names of records, of which there may be millions: each is made a str when it is asked for.
+    """Names of records, maybe millions: each becomes a str when it is asked for.
 
     bounds: int64[n + 1], where each name begins among the letters, and where the last one ends;
     letters: uint8, the names in UTF-8, one after another.
@@ -100,10 +101,10 @@ class Record(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """Whole records together, or one alone, of which it may be a part.
+    """Several whole records, or one record alone, or a part of one record.
 
-    lengths: int64[r], letters of each record; letters: those of all records, one after another;
-    goes_on: whether these continue the record of the Stretch before, of which there are some.
+    lengths: int64[r], letters of each record; letters: of all records, one after another; goes_on:
+    whether the letters continue the record of the Stretch before, which has letters already.
     """
 
     names: RecordNames
@@ -154,7 +155,7 @@ def _together(stretches: list[Stretch]) -> Stretch:
 
 
 def whole_stretches(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
-    """Yield Stretches of the same records, none of which goes on: parts of one are joined."""
+    """Yield Stretches of the same records, with the parts of each record joined."""
     begun = 0
 
     def number(stretch: Stretch) -> int:

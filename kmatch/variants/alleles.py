@@ -159,16 +159,16 @@ class RecordPart(NamedTuple):
 class Block(NamedTuple):
     """Sites of one record, far from those of other blocks, with R alleles.
 
-    record: its name; part: its letters around the sites; spelled: the alleles as the file has them,
-    R; letters: what takes the place of what each replaces; frequencies: float64[R], NaN where it is
-    unknown; copies: uint64[R, W], a bit for each copy that may have it.
+    record: its name; part: its letters around the sites; spelled: REF and ALT of the alleles as
+    names have them, R; letters: what takes the place of what each replaces; frequencies:
+    float64[R], NaN where it is unknown; copies: uint64[R, W], a bit for each copy that may have it.
     """
 
     record: str
     part: RecordPart
     sites: Sites
     alleles: Alleles
-    spelled: list[bytes]
+    spelled: list[str]
     letters: Texts
     frequencies: Floats
     copies: Words
@@ -184,12 +184,9 @@ class Block(NamedTuple):
         """Return the names of alleles, `chrom:pos:ref:alt`, by row."""
         sites = self.alleles.site[rows]
         starts = self.sites.start[sites].tolist()
-        first_rows = self.sites.first_row[sites].tolist()
         names: dict[int, str] = {}
-        for row, first_row, start in zip(rows.tolist(), first_rows, starts, strict=True):
-            ref = text_of(self.spelled[first_row])
-            alt = text_of(self.spelled[row])
-            names[row] = f"{self.record}:{start + 1}:{ref}:{alt}"
+        for row, start in zip(rows.tolist(), starts, strict=True):
+            names[row] = f"{self.record}:{start + 1}:{self.spelled[row]}"
         return names
 
 
@@ -252,8 +249,9 @@ def check_reference(group: list[Site], part: RecordPart, label: str) -> None:
     number = np.searchsorted(bounds, wrong[0], side="right") - 1
     found = genome_letters[bounds[number] : bounds[number + 1]]
     site = group[number]
+    place = f"line {site.line_number:,}: " if site.line_number else ""
     raise InputError(
-        f"{label}: line {site.line_number:,}: REF of {site.record}:{site.record_start + 1:,} is "
+        f"{label}: {place}REF of {site.record}:{site.record_start + 1:,} is "
         f"{shown(text_of(refs[number]))}, and the genome has "
         f"{shown(text_of(found.tobytes()).upper())} there; is the file of another assembly?"
     )
@@ -262,10 +260,10 @@ def check_reference(group: list[Site], part: RecordPart, label: str) -> None:
 def block_of(group: list[Site], part: RecordPart) -> Block:
     """Return the Block of sites of one record, which are in a part of it."""
     # The alleles of all sites, what each replaces, and where.
-    spelled: list[bytes] = []
+    spelled: list[str] = []
     frequencies: list[float] = []
     for site in group:
-        spelled += site.alleles
+        spelled += site.spelled
         frequencies += site.frequencies
     changes = changes_of(group)
     letters = [change.letters for change in changes]

@@ -25,7 +25,7 @@ from kmatch.engine.types import LETTERS
 from kmatch.results.batches import HitBatch
 from kmatch.sequences.alphabet import encode_text
 from kmatch.variants.alleles import NONE, Block, RecordPart
-from kmatch.variants.hits import Extents, PatternEnds, TextSearch
+from kmatch.variants.hits import Extents, PatternEnds, Spans, TextSearch
 from kmatch.variants.reference import ReferenceDistances
 from kmatch.variants.windows import Segments, Windows, merged, sources_of
 
@@ -45,11 +45,13 @@ class Superset(NamedTuple):
 class Candidates(NamedTuple):
     """Hits of a superset, n rows.
 
-    hits: in the coordinates of the record; start, end: int64[n], the interval of the record in
-    which alleles of hits at the same pattern end may be.
+    hits: of which pattern, strand and distance are told; position: int64[n], of their pattern ends
+    in the record; start, end: int64[n], the interval of the record in which alleles of hits at the
+    same pattern end may be.
     """
 
     hits: HitBatch
+    position: Longs
     start: Longs
     end: Longs
 
@@ -58,16 +60,10 @@ class Candidates(NamedTuple):
         rows = np.flatnonzero(is_taken)
         return Candidates(
             hits=self.hits.picked(rows),
+            position=self.position[rows],
             start=self.start[rows],
             end=self.end[rows],
         )
-
-
-class Intervals(NamedTuple):
-    """Intervals of the record; start, end: int64[n]."""
-
-    start: Longs
-    end: Longs
 
 
 class LongAlleles(NamedTuple):
@@ -106,25 +102,22 @@ class AnchorFinder:
         one_record = superset.bounds[[0, -1]]
         hits = self._search.every_end(superset.letters, one_record, united=True)
         candidates = candidates_of(hits, superset, self._ends, extents.spread)
-
-        # Of hits that differ in their PAM alone a text may have another one.
-        if not extents.has_unequal_pams:
-            candidates = closer_candidates(candidates, reference)
+        candidates = closer_candidates(candidates, reference)
+        crowds = crowds_of(long_alleles)
         if extents.has_minima:
-            every_end = self._ends_near(candidates.hits, block.part)
+            every_end = self._ends_near(candidates, crowds, block.part)
             reference = reference.with_hits([every_end])
             candidates = closer_candidates(candidates, reference)
 
-        crowds = crowds_of(long_alleles)
         start = np.append(candidates.start, crowds.start)
         end = np.append(candidates.end, crowds.end)
         return rows_within(block, start, end), reference
 
-    def _ends_near(self, hits: HitBatch, part: RecordPart) -> HitBatch:
-        """Return hits of the reference at every end, minima or not, near other hits."""
+    def _ends_near(self, candidates: Candidates, crowds: Spans, part: RecordPart) -> HitBatch:
+        """Return hits of the reference at every end, minima or not, near candidates and crowds."""
         longest = self._extents.longest
-        start = np.minimum(hits.start, hits.end - longest)
-        end = np.maximum(hits.end, hits.start + longest)
+        start = np.append(candidates.position, crowds.start) - longest
+        end = np.append(candidates.position + 1, crowds.end) + longest
         stretches = merged(start, end, part)
         letters = part.gather(stretches.start, stretches.bounds)
         found = self._search.every_end(letters, stretches.bounds)
@@ -214,29 +207,30 @@ def candidates_of(hits: HitBatch, superset: Superset, ends: PatternEnds, spread:
     spread: letters between hits that end in one place. A hit across the borders of texts is taken
     for the part of it that is beside its pattern end, which does no harm.
     """
-    position = ends.positions(hits)
+    span = ends.spans(hits)
+    position = ends.choose(hits.minus, *span)
     next_text = np.searchsorted(superset.bounds, position, side="right")
     text_start = superset.bounds[next_text - 1]
     text_end = superset.bounds[next_text]
     lifted = superset.segments.lift(
-        np.clip(hits.start, text_start, text_end),
-        np.clip(hits.end, text_start, text_end),
+        np.clip(span.start, text_start, text_end),
+        np.clip(span.end, text_start, text_end),
     )
     widened = superset.segments.lift(
         np.clip(hits.start - spread, text_start, text_end),
         np.clip(hits.end + spread, text_start, text_end),
     )
-    hits = replace(hits, start=lifted.start, end=lifted.end)
-    return Candidates(hits, widened.exact_start, widened.exact_end)
+    position = ends.choose(hits.minus, lifted.start, lifted.end)
+    return Candidates(hits, position, widened.exact_start, widened.exact_end)
 
 
 def closer_candidates(candidates: Candidates, reference: ReferenceDistances) -> Candidates:
     """Return the candidates that are closer than the reference's hits at their pattern ends."""
-    reference_distance = reference.nearest(candidates.hits)
+    reference_distance = reference.nearest(candidates.hits, candidates.position)
     return candidates.take(candidates.hits.distance < reference_distance)
 
 
-def crowds_of(long_alleles: LongAlleles) -> Intervals:
+def crowds_of(long_alleles: LongAlleles) -> Spans:
     """Return where a hit may have three long alleles or more.
 
     Of these the second is near the first, and the third near the second.
@@ -248,7 +242,7 @@ def crowds_of(long_alleles: LongAlleles) -> Intervals:
     are_three_near = is_near[:-1] & is_near[1:]
     first = np.flatnonzero(are_three_near)
     third = first + 2
-    return Intervals(long_alleles.start[first], long_alleles.end[third])
+    return Spans(long_alleles.start[first], long_alleles.end[third])
 
 
 def rows_within(block: Block, start: Longs, end: Longs) -> Longs:

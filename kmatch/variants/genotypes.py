@@ -5,7 +5,6 @@ them, in words of 64.
 """
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -26,12 +25,13 @@ SAME_BITS = np.frombuffer(b"\xfe\xff\xfe\xff", np.uint32)
 class AlleleCopies(NamedTuple):
     """What the genotypes of a line say of its alleles.
 
-    copies: uint64[alleles, W], the copies of the chosen samples that may have each allele; counts:
-    how many copies of all samples in the file have each.
+    copies: uint64[alleles, W], the copies of the chosen samples that may have each allele; called:
+    uint64[alleles, V], the copies of all samples in the file that have each, unphased genotypes in
+    the order in which they are written; without columns where it was not asked for.
     """
 
     copies: Words
-    counts: list[int]
+    called: Words
 
 
 class GenotypeReader:
@@ -51,32 +51,32 @@ class GenotypeReader:
         flags = np.ones((1, copy_count), np.uint8)
         self.every_copy = packed_copies(flags)[0]
 
-    def read(self, cells: list[bytes], allele_count: int) -> AlleleCopies:
+    def read(self, cells: list[bytes], allele_count: int, is_counted: bool = True) -> AlleleCopies:
         """Return the AlleleCopies of a line.
 
-        cells: FORMAT is number 8, and number 9 all genotypes, with tabs between them. Without
-        genotypes every copy may have each allele. Raises InputError for what is no genotype.
+        cells: FORMAT is number 8, and number 9 all genotypes, with tabs between them; is_counted:
+        whether the copies of all samples are asked for. Without genotypes every copy may have each
+        allele. Raises InputError for what is no genotype.
         """
         format_cell = cells[8] if self._sample_count else b""
         if format_cell != b"GT" and not format_cell.startswith(b"GT:"):
             return self._unknown(allele_count)
-        text = cells[9]
+        text = cells[9].rstrip(b"\t")
         if allele_count == 2 and len(text) + 1 == len(self._all_first):
-            found = self._read_phased(text)
+            found = self._read_phased(text, is_counted)
             if found is not None:
                 return found
         words = self._split(format_cell, text)
         has_phase_set = b":PS" in format_cell
-        return self._read_words(words, has_phase_set, allele_count)
+        return self._read_words(words, has_phase_set, allele_count, is_counted)
 
     def _unknown(self, allele_count: int) -> AlleleCopies:
         """Return the AlleleCopies of a line without genotypes."""
         shape = (allele_count, len(self.every_copy))
         copies = np.full(shape, self.every_copy)
-        counts = [0] * allele_count
-        return AlleleCopies(copies, counts)
+        return AlleleCopies(copies, nobody(allele_count))
 
-    def _read_phased(self, text: bytes) -> AlleleCopies | None:
+    def _read_phased(self, text: bytes, is_counted: bool) -> AlleleCopies | None:
         """Return the AlleleCopies of a line where every genotype has four letters, as most lines.
 
         They are None where a genotype is none of 0|0, 0|1, 1|0 and 1|1.
@@ -95,36 +95,40 @@ class GenotypeReader:
         second_copies = packed_copies(flags[:, self._columns])
         first_copies = self.every_copy & ~second_copies
 
-        # How many copies of all samples have either.
-        second_count = int(np.count_nonzero(has_second))
-        first_count = len(has_second) - second_count
         copies = np.concatenate([first_copies, second_copies])
-        return AlleleCopies(copies, [first_count, second_count])
+
+        # The copies of all samples with either.
+        called = nobody(2)
+        if is_counted:
+            called = packed_copies(np.stack([1 - has_second, has_second]))
+        return AlleleCopies(copies, called)
 
     def _read_words(
-        self, words: list[bytes], has_phase_set: bool, allele_count: int
+        self, words: list[bytes], has_phase_set: bool, allele_count: int, is_counted: bool
     ) -> AlleleCopies:
         """Return the AlleleCopies of a line with genotypes of any kind, a word a sample."""
         # Few genotypes differ: each is taken apart once.
-        word_counts = Counter(words)
-        numbers = {word: number for number, word in enumerate(word_counts)}
+        numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
+        genotypes = [genotype_of(word, has_phase_set) for word in numbers]
+        most_copies = max(COPIES, *(len(genotype.called) for genotype in genotypes))
         may_have = np.zeros((allele_count, len(numbers), COPIES), np.uint8)
-        counts = [0] * allele_count
-        for word, number in numbers.items():
-            genotype = genotype_of(word, has_phase_set)
+        has = np.zeros((allele_count, len(numbers), most_copies), np.uint8)
+        for number, genotype in enumerate(genotypes):
             if genotype.greatest >= allele_count:
                 raise InputError(
                     f"a genotype has allele {genotype.greatest}, and ALT has {allele_count - 1}"
                 )
             may_have[genotype.first, number, 0] = 1
             may_have[genotype.second, number, 1] = 1
-            for allele in genotype.called:
-                counts[allele] += word_counts[word]
+            for copy, allele in enumerate(genotype.called):
+                has[allele, number, copy] = 1
 
-        # What each sample's copies may have, as its genotype says.
-        flags = may_have[:, [numbers[word] for word in words]]
+        # What each sample's copies may have, as its genotype says, and what is called.
+        genotype_rows = [numbers[word] for word in words]
+        flags = may_have[:, genotype_rows]
         copies = packed_copies(flags[:, self._columns])
-        return AlleleCopies(copies, counts)
+        called = packed_copies(has[:, genotype_rows]) if is_counted else nobody(allele_count)
+        return AlleleCopies(copies, called)
 
     def _split(self, format_cell: bytes, text: bytes) -> list[bytes]:
         """Return the genotype of each sample of the file, such as 0|1."""
@@ -158,7 +162,8 @@ def genotype_of(word: bytes, has_phase_set: bool) -> Genotype:
 
     has_phase_set: whether phase sets of the line say which genotypes are phased together. Such a
     genotype counts as unphased, as one of more than two copies does. A missing allele is the
-    reference. Raises InputError for what is no genotype.
+    reference. A mark before the first allele says how this one is phased (VCF 4.4). Raises
+    InputError for what is no genotype.
 
         0|1  0/1         1       2|.     .        the word
         0    0 or 1      1       2       0        what the first copy may have
@@ -167,7 +172,8 @@ def genotype_of(word: bytes, has_phase_set: bool) -> Genotype:
     """
     alleles: list[int] = []
     called: list[int] = []
-    for part in re.split(rb"[|/]", word):
+    phased = word[1:] if word[:1] in (b"|", b"/") else word
+    for part in re.split(rb"[|/]", phased):
         if part == b".":
             alleles.append(REFERENCE)
             continue
@@ -178,7 +184,8 @@ def genotype_of(word: bytes, has_phase_set: bool) -> Genotype:
     first = alleles[:1]
     second = alleles[1:] or [REFERENCE]
     has_more = len(alleles) > COPIES
-    if b"/" in word or has_phase_set or has_more:
+    is_unphased = b"/" in word and len(alleles) > 1
+    if is_unphased or has_phase_set or has_more:
         first = alleles
         second = alleles
     return Genotype(
@@ -187,6 +194,12 @@ def genotype_of(word: bytes, has_phase_set: bool) -> Genotype:
         called=called,
         greatest=max(alleles),
     )
+
+
+@lru_cache(1 << 10)
+def nobody(allele_count: int) -> Words:
+    """Return sets of no copies, uint64[alleles, 0]."""
+    return np.zeros((allele_count, 0), np.uint64)
 
 
 def packed_copies(flags: Bytes) -> Words:

@@ -4,9 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Longs
+from kmatch.arrays import Bools, Bytes, Longs
 from kmatch.genome import Genome, Genomes
-from kmatch.results.batches import HitBatch, joined, no_hits
+from kmatch.results.batches import HitBatch, joined, letters_beside, no_hits
 from kmatch.search.begin import begin_here
 from kmatch.search.panel import pattern_distances
 from kmatch.search.query import Query, Run
@@ -20,8 +20,7 @@ class Extents(NamedTuple):
     greatest_distance: of a hit; longest: letters of a hit, its PAM included; flank: letters on
     either side of an allele that decide about hits over it; spread: so far from one another hits
     may begin that end in one place; has_gaps: whether letters may be inserted and deleted;
-    has_minima: whether those ends alone are hits that are lower than what is around them;
-    has_unequal_pams: whether PAMs have several lengths.
+    has_minima: whether those ends alone are hits that are lower than what is around them.
 
                   allele
         |<-flank->|====|<-flank->|
@@ -35,7 +34,6 @@ class Extents(NamedTuple):
     spread: int
     has_gaps: bool
     has_minima: bool
-    has_unequal_pams: bool
 
     @property
     def block_gap(self) -> int:
@@ -71,44 +69,78 @@ def extents_of(query: Query) -> Extents:
         spread=spread,
         has_gaps=has_gaps,
         has_minima=has_minima,
-        has_unequal_pams=rules.unequal,
     )
+
+
+class Spans(NamedTuple):
+    """Parts of a text or of a record; start, end: int64[n]."""
+
+    start: Longs
+    end: Longs
 
 
 class PatternEnds(NamedTuple):
     """The end by which hits are compared: the pattern's 3′ end, or where a PAM stands before the
-    pattern its 5′ end.
+    pattern its 5′ end. The PAM does not count.
 
-    pam_leads: whether a PAM stands before it; pattern_count: of the query.
+    pam_leads: whether a PAM stands before the pattern; pam_length: its letters, None where PAMs
+    have several lengths, and all hits are aligned; pattern_lengths: int64[P].
 
-        strand +    5′ ─────── 3′     the hit's last letter
-        strand -    3′ ─────── 5′     the hit's first letter
+                    PAM behind             PAM before
+        strand +    5′ ─────── 3′ NGG      TTTV 5′ ─────── 3′
+                               ^                 ^
+        strand -    CCN 3′ ─────── 5′      3′ ─────── 5′ BAAA
+                        ^                           ^
     """
 
     pam_leads: bool
-    pattern_count: int
+    pam_length: int | None
+    pattern_lengths: Longs
 
-    def choose(self, minus: Bytes, first: Longs, last: Longs) -> Longs:
-        """Return of two positions of each hit the one at its pattern end, int64[n].
+    def is_last(self, minus: Bytes) -> Bools:
+        """Return whether the last letter of a pattern is at its end, and its PAM behind, bool[n].
 
         minus: uint8[n], 1 for the strand `-`.
         """
-        return np.where(minus == self.pam_leads, last, first)
+        return minus == self.pam_leads
+
+    def choose(self, minus: Bytes, start: Longs, end: Longs) -> Longs:
+        """Return the position of the letter at the pattern end, int64[n].
+
+        start, end: int64[n], of patterns without their PAMs.
+        """
+        return np.where(self.is_last(minus), end - 1, start)
+
+    def spans(self, hits: HitBatch) -> Spans:
+        """Return where the patterns of hits are without their PAMs."""
+        pam_length: Any = self.pam_length or 0
+        if self.pam_length is None and len(hits):
+            pam_length = letters_beside(hits.aligned, self.pattern_lengths[hits.pattern])
+        is_behind = self.is_last(hits.minus)
+        return Spans(
+            start=hits.start + np.where(is_behind, 0, pam_length),
+            end=hits.end - np.where(is_behind, pam_length, 0),
+        )
 
     def positions(self, hits: HitBatch) -> Longs:
         """Return where the letter is at the pattern end of each hit, int64[n]."""
-        return self.choose(hits.minus, hits.start, hits.end - 1)
+        return self.choose(hits.minus, *self.spans(hits))
 
-    def numbers(self, hits: HitBatch) -> Longs:
-        """Return a number for the position, the pattern and the strand of each hit, int64[n]."""
-        kind_count = 2 * self.pattern_count
+    def numbers(self, hits: HitBatch, positions: Longs) -> Longs:
+        """Return a number for the position, the pattern and the strand of each hit, int64[n].
+
+        positions: int64[n], of the pattern ends.
+        """
+        kind_count = 2 * len(self.pattern_lengths)
         kind = 2 * hits.pattern.astype(np.int64) + hits.minus
-        return self.positions(hits) * kind_count + kind
+        return positions * kind_count + kind
 
 
 def pattern_ends_of(query: Query) -> PatternEnds:
     """Return the PatternEnds of a Query's hits."""
-    return PatternEnds(rules_of(query).leads, len(query.patterns))
+    rules = rules_of(query)
+    pam_length = None if rules.unequal else rules.reach
+    return PatternEnds(rules.leads, pam_length, query.patterns.lengths)
 
 
 class TextSearch:

@@ -10,6 +10,7 @@ from kmatch.arrays import Longs
 from kmatch.results.batches import RECORD, HitBatch, no_hits
 from kmatch.variants.alleles import FOREVER
 from kmatch.variants.hits import PatternEnds
+from kmatch.variants.vcf import Variants
 
 
 class ReferenceHits:
@@ -43,8 +44,8 @@ class ReferenceHits:
         return self.before(0, FOREVER)
 
 
-def with_no_alleles(batch: HitBatch) -> HitBatch:
-    """Return hits that no allele makes, with the columns of variants."""
+def with_no_alleles(batch: HitBatch, given: Variants) -> HitBatch:
+    """Return hits that no allele makes, with the columns of variants that are asked for."""
     count = len(batch)
     return replace(
         batch,
@@ -52,6 +53,8 @@ def with_no_alleles(batch: HitBatch) -> HitBatch:
         af=np.full(count, np.nan),
         samples=np.full(count, None),
         reference_distance=batch.distance.astype(np.float64),
+        alleles=np.full(count, "", object) if given.alleles else None,
+        losses=np.full(count, None) if given.losses else None,
     )
 
 
@@ -75,23 +78,25 @@ class ReferenceDistances(NamedTuple):
         """Return these distances and those of other hits."""
         parts = [self.entries]
         for hits in batches:
-            parts.append(self._first_entries(hits) + hits.distance)
+            first = self._first_entries(hits, self.ends.positions(hits))
+            parts.append(first + hits.distance)
         entries = np.sort(np.concatenate(parts), kind="stable")
         return self._replace(entries=entries)
 
-    def nearest(self, hits: HitBatch) -> Longs:
+    def nearest(self, hits: HitBatch, positions: Longs) -> Longs:
         """Return the smallest distance at the pattern end of each hit, int64[n].
 
-        It is FOREVER where the reference has no hit.
+        positions: int64[n], of the pattern ends in the record. The distance is FOREVER where the
+        reference has no hit.
         """
-        first = self._first_entries(hits)
+        first = self._first_entries(hits, positions)
         entry = self.entries[np.searchsorted(self.entries, first)]
         distance = entry - first
         return np.where(distance < self.size, distance, FOREVER)
 
-    def _first_entries(self, hits: HitBatch) -> Longs:
+    def _first_entries(self, hits: HitBatch, positions: Longs) -> Longs:
         """Return the least entry that there may be for the pattern end of each hit, int64[n]."""
-        return self.ends.numbers(hits) * self.size
+        return self.ends.numbers(hits, positions) * self.size
 
 
 def no_distances(ends: PatternEnds, greatest_distance: int) -> ReferenceDistances:

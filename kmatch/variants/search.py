@@ -7,21 +7,21 @@ so that each is found around one, and that are closer than the reference's at th
 
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from kmatch.arrays import Bools, Table, distinct
 from kmatch.engine.ways import try_lookup
 from kmatch.errors import InputError, warn
 from kmatch.genome import Genome, Genomes
-from kmatch.results.batches import HitBatch
-from kmatch.results.lines import Names
+from kmatch.results.batches import HitBatch, no_hits
 from kmatch.results.output import open_output
 from kmatch.search.algorithms import ENGINE
-from kmatch.search.chunks import NO_LETTERS
 from kmatch.search.query import Query
 from kmatch.search.rules import rules_of
 from kmatch.search.search import Search
-from kmatch.sequences.files import check_readable, label_of, open_source
+from kmatch.sequences.files import check_readable
 from kmatch.sequences.records import Record
 from kmatch.variants.alleles import (
     NONE,
@@ -32,16 +32,22 @@ from kmatch.variants.alleles import (
     site_groups,
 )
 from kmatch.variants.anchors import AnchorFinder
+from kmatch.variants.files import RecordSites, VariantFiles
 from kmatch.variants.genotypes import COPIES
 from kmatch.variants.haplotypes import Haplotypes
 from kmatch.variants.hits import TextSearch, extents_of, pattern_ends_of
+from kmatch.variants.joining import joined_alleles
 from kmatch.variants.lifting import (
+    MadeHits,
+    Samples,
     batch_of,
     carried,
     closer_hits,
     each_once,
     in_one_order,
+    made_hits,
     over_anchors_first,
+    said_once,
 )
 from kmatch.variants.reference import (
     ReferenceDistances,
@@ -49,19 +55,17 @@ from kmatch.variants.reference import (
     no_distances,
     with_no_alleles,
 )
-from kmatch.variants.vcf import VariantReader, Variants
+from kmatch.variants.under import LossFinder, names_under
+from kmatch.variants.vcf import Variants
 from kmatch.variants.windows import Windows, sources_of
 
 
 class PlacedBlock(NamedTuple):
-    """A Block, the number of its record in the genome, and the names of samples.
-
-    samples: of all in the VCF that are chosen, each behind a comma.
-    """
+    """A Block, the number of its record in the genome, and the samples that are chosen."""
 
     block: Block
     record_number: int
-    samples: Names
+    samples: Samples
 
 
 class VariantSearch(Search[HitBatch]):
@@ -73,11 +77,11 @@ class VariantSearch(Search[HitBatch]):
 
     def __init__(self, search: Search[HitBatch], query: Query, given: Variants) -> None:
         check_fits(search.genomes, query)
-        check_readable(given.vcf)
+        for path in given.paths:
+            check_readable(path)
         self._given = given
         self._extents = extents_of(query)
         self._ends = pattern_ends_of(query)
-        self._pattern_lengths = query.patterns.lengths
 
         # Windows have too few letters for a trial.
         pam_count = len(rules_of(query).pams)
@@ -91,9 +95,11 @@ class VariantSearch(Search[HitBatch]):
         self.progress = search.progress
 
         self._search = TextSearch(query, run)
+        self._losses = LossFinder(query, self._ends)
         self._anchors = AnchorFinder(self._search, self._extents, self._ends)
         found = filter(len, search.everywhere())
-        self._reference = ReferenceHits(map(with_no_alleles, found))
+        plain = (with_no_alleles(batch, given) for batch in found)
+        self._reference = ReferenceHits(plain)
 
     def everywhere(self) -> Iterator[HitBatch]:
         """Yield the hits of both kinds in one order, inside regions and elsewhere."""
@@ -111,24 +117,31 @@ class VariantSearch(Search[HitBatch]):
         """Yield the blocks of the VCF, in the genome's order."""
         genome = self.genomes.genome(0)
         records = RecordsInTurn(genome)
-        margin = self._extents.block_margin
-        with open_source(self._given.vcf) as source:
-            lengths = dict(zip(genome.names, genome.lengths.tolist(), strict=True))
-            reader = VariantReader(source, self._given, lengths)
-            samples = Names(f",{name}" for name in reader.samples)
-            for sites in site_groups(reader.sites(), self._extents.block_gap):
-                name = sites[0].record
-                if self.regions and name not in self.regions:
-                    continue
-                if not records.go_to(name):
-                    raise InputError(
-                        f"{source.label}: line {sites[0].line_number:,}: '{name}' comes before "
-                        "others in the genome; sort both in one order"
-                    )
-                part = part_around(sites, records.record.letters, margin)
-                check_reference(sites, part, source.label)
-                yield PlacedBlock(block_of(sites, part), records.number, samples)
-            reader.warn_of_left_out()
+        with ExitStack() as stack:
+            files = VariantFiles(stack, self._given, genome.whole)
+            for found in files.records():
+                if not self._is_left_out(found.name):
+                    record_number, record = records.go_to(found.name)
+                    samples = files.samples_of(found.reader)
+                    yield from self._blocks_of(found, record_number, record, samples)
+            files.warn_of_left_out()
+
+    def _blocks_of(
+        self, found: RecordSites, record_number: int, record: Record, samples: Samples
+    ) -> Iterator[PlacedBlock]:
+        """Yield the blocks of a record in order; samples: of its file."""
+        reader = found.reader
+        sites = reader.that_count(joined_alleles(found.sites, record.letters))
+        for group in site_groups(sites, self._extents.block_gap):
+            part = part_around(group, record.letters, self._extents.block_margin)
+            check_reference(group, part, reader.label)
+            yield PlacedBlock(block_of(group, part), record_number, samples)
+
+    def _is_left_out(self, name: str) -> bool:
+        """Return whether a record of the whole genome is not searched."""
+        selection = self.genomes.selection
+        is_skipped = selection is not None and not selection.takes(name)
+        return is_skipped or (self.regions is not None and name not in self.regions)
 
     def _hits_in(self, placed: PlacedBlock, dense_groups: "DenseGroups") -> HitBatch:
         """Return the hits of both kinds from where a block begins to its last allele."""
@@ -140,26 +153,33 @@ class VariantSearch(Search[HitBatch]):
         distances = distances.with_hits(of_reference)
         anchors, distances = self._anchors.find(block, distances)
 
-        most = self._given.max_haplotypes + COPIES * len(placed.samples.words)
+        most = self._given.max_haplotypes + COPIES * len(placed.samples.numbers)
         haplotypes = Haplotypes(block, extents.flank, extents.has_gaps, most)
         sources = sources_of(block, block.part)
-        of_haplotypes: list[HitBatch] = []
+        of_haplotypes: list[MadeHits] = []
         for table in haplotypes.around(anchors):
             windows = Windows(block, sources, table, extents.flank)
             of_haplotypes.append(self._hits_of(windows, placed, distances))
             dense_groups.add(block, table, haplotypes.is_dense)
-        return in_one_order(of_reference, of_haplotypes)
+        made = said_once(of_haplotypes) if of_haplotypes else no_hits()
+        hits = in_one_order(of_reference, made)
+        if self._given.alleles:
+            hits = replace(hits, alleles=names_under(block, hits))
+        if self._given.losses:
+            hits = replace(hits, losses=self._losses.losses(block, hits))
+        return hits
 
     def _hits_of(
         self, windows: Windows, placed: PlacedBlock, distances: ReferenceDistances
-    ) -> HitBatch:
+    ) -> MadeHits:
         """Return the hits of windows that count; distances: of the reference's hits."""
         hits = self._search.hits(windows.letters, windows.bounds)
         found = closer_hits(windows, hits, distances)
         found = over_anchors_first(windows, found)
-        found = each_once(windows, found, self._ends, self._pattern_lengths)
+        found = each_once(windows, found)
         found, copies = carried(placed.block, found)
-        return batch_of(placed.block, placed.record_number, found, copies, placed.samples)
+        hits = batch_of(placed.block, placed.record_number, found, copies, placed.samples)
+        return made_hits(windows, found, hits)
 
 
 def check_fits(genomes: Genomes, query: Query) -> None:
@@ -167,26 +187,21 @@ def check_fits(genomes: Genomes, query: Query) -> None:
     if genomes.named or genomes.circular:
         what = "circular records" if genomes.circular else "several genomes"
         raise InputError(f"variants are of one genome with linear records, not of {what}")
+    if query.max_unknown is not None:
+        raise InputError("variants are searched without max_unknown; leave one of them out")
     if query.report == "loci":
         raise InputError("the report 'loci' has no variants; ask for 'minima' or 'ends'")
 
 
 class RecordsInTurn:
-    """The records of a genome, one after another: `record` is the one at hand, and its `number`."""
+    """The records of a genome, one after another."""
 
     def __init__(self, genome: Genome) -> None:
         self._following = enumerate(genome.records())
-        self.number = -1
-        self.record = Record("", NO_LETTERS)
 
-    def go_to(self, name: str) -> bool:
-        """Go on to the record of a name; return whether it is at hand or follows."""
-        while self.record.name != name:
-            following = next(self._following, None)
-            if following is None:
-                return False
-            self.number, self.record = following
-        return True
+    def go_to(self, name: str) -> tuple[int, Record]:
+        """Return the next record of a name, and its number in the genome."""
+        return next(each for each in self._following if each[1].name == name)
 
 
 class DenseGroups:
@@ -224,7 +239,7 @@ class DenseGroups:
         """Warn of the alleles, if there are any."""
         if self._count:
             warn(
-                f"{label_of(given.vcf)}: {self._count:,} alleles have more than "
+                f"{given.label}: {self._count:,} alleles have more than "
                 f"{given.max_haplotypes:,} combinations with those around them; they were searched "
                 "alone and with each of these. --dense-groups FILE lists them, and "
                 "--max-haplotypes raises the limit"

@@ -3,19 +3,21 @@
 What an allele replaces, and which alleles are the same, is not decided here.
 """
 
+import math
 import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kmatch.arguments import checked_count
 from kmatch.arrays import Words
 from kmatch.errors import InputError, listed, shown, warn
-from kmatch.sequences.files import Source, StrPath
+from kmatch.sequences.files import Source, StrPath, label_of
 from kmatch.variants.genotypes import GenotypeReader, text_of
+from kmatch.variants.header import BLANKS, GENOTYPES, read_header
 
 # The columns before those of samples.
 CHROM = 0
@@ -24,11 +26,11 @@ REF = 3
 ALT = 4
 FILTER = 6
 INFO = 7
-GENOTYPES = 9
 NOTHING = b"."  # in ALT
 OF_ANOTHER_LINE = b"*"  # likewise
-CONTIG = re.compile(rb"##contig=<.*?ID=([^,>]+)(?:.*?length=(\d+))?")
-FREQUENCIES = re.compile(rb"(?:^|;)AF=([^;]+)")
+AF = "AF"  # the key of INFO for frequencies
+NAN = math.nan
+LONG = 50  # letters of an allele that its name spells
 BASES = re.compile(rb"[ACGTN]+")
 SORT_ADVICE = "sort the file with bcftools sort"
 
@@ -36,20 +38,37 @@ SORT_ADVICE = "sort the file with bcftools sort"
 class Variants(NamedTuple):
     """Variants whose haplotypes are searched beside the reference.
 
-    vcf: its path, compressed or not; samples: names of those whose genotypes count, None for all;
-    min_af: alleles of a smaller frequency are left out; max_haplotypes: combinations of alleles
-    without phase around an allele; beyond it, it is taken alone and with each other one;
-    dense_groups: a path where these alleles are listed, or None.
+    vcf: its path, compressed or not, or those of several files, each of which has other records;
+    samples: names of those whose genotypes count, None for all; min_af: alleles of a smaller
+    frequency are left out; max_haplotypes: combinations of alleles without phase around an allele;
+    beyond it, it is taken alone and with each other one; dense_groups: a path where these alleles
+    are listed, or None; af_key: the key of INFO that has frequencies; alleles: whether hits have a
+    column `alleles`, of those under each hit; losses: whether hits of the reference without
+    differences tell which alleles undo them, as `guides` asks.
     """
 
-    vcf: StrPath
+    vcf: StrPath | Sequence[StrPath]
     samples: Sequence[str] | None = None
     min_af: float = 0.0
     max_haplotypes: int = 1024
     dense_groups: StrPath | None = None
+    af_key: str = AF
+    alleles: bool = False
+    losses: bool = False
+
+    @property
+    def paths(self) -> list[StrPath]:
+        """The paths of all files."""
+        is_one = isinstance(self.vcf, str | os.PathLike)
+        return [self.vcf] if is_one else list(self.vcf)  # type: ignore[arg-type,list-item]
+
+    @property
+    def label(self) -> str:
+        """How messages name the files."""
+        return ", ".join(map(label_of, self.paths))
 
 
-def load_variants(given: "Variants | StrPath | None") -> Variants | None:
+def load_variants(given: "Variants | StrPath | Sequence[StrPath] | None") -> Variants | None:
     """Return the Variants of what a user gives; None stays None.
 
     Raises InputError for what are none.
@@ -57,9 +76,13 @@ def load_variants(given: "Variants | StrPath | None") -> Variants | None:
     if given is None:
         return None
     variants = given if isinstance(given, Variants) else Variants(given)
-    is_path = isinstance(variants.vcf, str | os.PathLike)
-    if not is_path or not 0 <= variants.min_af <= 1:
-        raise InputError(f"variants are {given!r}; give a path of VCF, and a min_af from 0 to 1")
+    given_paths: Any = variants.vcf
+    if isinstance(given_paths, str | os.PathLike):
+        given_paths = [given_paths]
+    is_list = isinstance(given_paths, list | tuple) and len(given_paths) > 0
+    are_paths = is_list and all(isinstance(path, str | os.PathLike) for path in given_paths)
+    if not are_paths or not 0 <= variants.min_af <= 1:
+        raise InputError(f"variants are {given!r}; give paths of VCF, and a min_af from 0 to 1")
     samples = variants.samples
     if isinstance(samples, str):
         samples = samples.split(",")
@@ -68,11 +91,13 @@ def load_variants(given: "Variants | StrPath | None") -> Variants | None:
 
 
 class Site(NamedTuple):
-    """A line of VCF with an allele that counts and that a copy may have.
+    """A line of VCF with an allele that counts.
 
     record: its name; record_start, record_end: where REF is in it (POS, but from 0); line_number:
-    in the file, from 1; alleles: as the line spells them in upper case, REF first; frequencies: of
-    each, NaN where it is unknown; copies: uint64[alleles, W], the copies that may have each.
+    in the file, from 1, 0 where it is unknown; alleles: as the line has them in upper case, REF
+    first; spelled: REF and ALT of each as names have them; frequencies: of each, NaN where it is
+    unknown; copies: uint64[alleles, W], the copies that may have each; called: uint64[alleles, V],
+    the copies in the file that have each, where its frequency is to be counted.
     """
 
     record: str
@@ -80,8 +105,10 @@ class Site(NamedTuple):
     record_end: int
     line_number: int
     alleles: list[bytes]
+    spelled: list[str]
     frequencies: list[float]
     copies: Words
+    called: Words
 
     def keep(self, rows: list[int]) -> "Site":
         """Return the Site with some alleles, by row, the first being REF.
@@ -89,84 +116,83 @@ class Site(NamedTuple):
         A copy that may have one of the others may have the reference in its place.
         """
         copies = self.copies[rows]
+        called = self.called[rows]
         for row in set(range(len(self.alleles))).difference(rows):
             copies[0] |= self.copies[row]
+            called[0] |= self.called[row]
         return self._replace(
             alleles=[self.alleles[row] for row in rows],
+            spelled=[self.spelled[row] for row in rows],
             frequencies=[self.frequencies[row] for row in rows],
             copies=copies,
+            called=called,
         )
+
+    def frequency(self, row: int) -> float:
+        """Return the frequency of an allele: as INFO has it, otherwise counted; NaN for none."""
+        if not math.isnan(self.frequencies[row]):
+            return self.frequencies[row]
+        if not self.called.size:
+            return NAN
+        called_count = int(np.bitwise_count(np.bitwise_or.reduce(self.called)).sum())
+        if not called_count:
+            return NAN
+        return int(np.bitwise_count(self.called[row]).sum()) / called_count
 
 
 class VariantReader:
     """Reads an open VCF, whose header it reads at once.
 
     given: the alleles and samples that count; record_lengths: letters of the genome's records, by
-    name. samples: names of those whose genotypes count; number s has the copies 2·s and 2·s + 1.
+    name. label: of the file; header: its Header; lines: behind it, in the order in which they are
+    read; is_by_index: whether that is not the file's; samples: names of those whose genotypes
+    count; number s has the copies 2·s and 2·s + 1.
 
-    Raises InputError for what is no VCF, for one that does not fit the genome and for samples that
-    it has not.
+    Raises InputError for what is no VCF, and for one that does not fit the genome.
     """
 
     def __init__(self, source: Source, given: Variants, record_lengths: Mapping[str, int]) -> None:
-        self._source = source
-        self._label = source.label
+        self.label = source.label
+        self.header = read_header(source)
+        self.lines: Iterable[bytes] = source.handle
+        self.is_by_index = False
         self._record_lengths = record_lengths
-        self._min_af = given.min_af
-        self._line_number = 0
+        self._given = given
+        self._frequencies = frequency_pattern(given.af_key)
+        self._line_number = self.header.line_count
         self._left_out = Counter[str]()  # alleles by the reason why
         self._has_sites = False
+        self._has_lines = False
+        self._is_strange = False
+        self._has_frequencies = False
+        self._has_key = False
         self._record_names: dict[bytes, str] = {}  # of the lines so far
         self._last_record = b""
         self._last_start = 0
-        file_samples = self._read_header()
-        self.samples = self._chosen(file_samples, given.samples)
-        self._fewest_cells = 10 if file_samples else 8
+        self._check_contigs()
+
+        # The samples that count, of those that the file has.
+        file_samples = self.header.samples
+        self.samples = file_samples
+        if given.samples is not None:
+            self.samples = [name for name in dict.fromkeys(given.samples) if name in file_samples]
         self._genotypes = GenotypeReader(file_samples, self.samples)
 
-    def _chosen(self, file_samples: list[str], chosen: Sequence[str] | None) -> list[str]:
-        """Return the names of chosen samples, each once; None stands for all of the file."""
-        if chosen is None:
-            return file_samples
-        samples = list(dict.fromkeys(chosen))
-        if missing := [name for name in samples if name not in file_samples]:
-            raise InputError(
-                f"{self._label}: there is no sample {listed(missing)}; the file has "
-                f"{listed(file_samples) or 'none'}"
-            )
-        return samples
-
-    def _read_header(self) -> list[str]:
-        """Read the header, and return the names of the file's samples."""
-        head = self._source.handle.peek()[:16]
-        if not head.startswith(b"##fileformat=VCF"):
-            what = "BCF; convert it with bcftools view -Oz" if b"BCF" in head else "no VCF"
-            raise InputError(f"{self._label}: it is {what}")
-        contigs: list[str] = []
-        for line in self._source.handle:
-            self._line_number += 1
-            if line.startswith(b"#CHROM"):
-                self._check_contigs(contigs)
-                cells = cells_of(line)
-                return [text_of(name) for name in cells[GENOTYPES:]]
-            if found := CONTIG.match(line):
-                name = text_of(found[1])
-                contigs.append(name)
-                self._check_contig_length(name, found[2])
-        raise InputError(f"{self._label}: the VCF has no line #CHROM; copy or download it again")
-
-    def _check_contigs(self, contigs: list[str]) -> None:
-        """Raise InputError where the header names contigs, and none is a record of the genome."""
-        if contigs and not any(name in self._record_lengths for name in contigs):
-            raise self._misfit(contigs)
-
-    def _check_contig_length(self, name: str, stated: bytes | None) -> None:
-        """Raise InputError where a contig has another length than the genome's record."""
-        length = self._record_lengths.get(name)
-        if stated and length is not None and int(stated) != length:
-            raise self._error(
-                f"'{shown(name)}' has {int(stated):,} letters, and in the genome {length:,}"
-                "; give variants of the same assembly"
+    def _check_contigs(self) -> None:
+        """Warn of records with other lengths than the header says; raise InputError where it names
+        some, and none is in the genome."""
+        contigs = self.header.contigs
+        lengths = self._record_lengths
+        if contigs and not any(name in lengths for name in contigs):
+            raise self._misfit(list(contigs))
+        stated = [name for name, size in contigs.items() if size is not None and name in lengths]
+        unlike = [name for name in stated if contigs[name] != lengths[name]]
+        if unlike:
+            name = unlike[0]
+            more = f", and {len(unlike) - 1:,} more differ" if len(unlike) > 1 else ""
+            warn(
+                f"{self.label}: '{shown(name)}' has {contigs[name]:,} letters by ##contig, and "
+                f"{lengths[name]:,} in the genome{more}; each REF is compared"
             )
 
     def sites(self) -> Iterator[Site]:
@@ -175,20 +201,39 @@ class VariantReader:
         Warns at the end of records that the genome has not. Raises InputError, with the line, for
         lines that are damaged, not in order, or beyond their record.
         """
-        for line in self._source.handle:
+        for line in self.lines:
             self._line_number += 1
+            if line.isspace():
+                continue
             try:
                 site = self._site_of(line)
             except InputError as error:
                 raise self._error(str(error)) from None
+            if self._is_strange:
+                self._check_frequencies()
             if site is not None:
-                self._has_sites = True
                 yield site
         self._check_records()
+        self._check_frequencies()
+
+    def that_count(self, sites: Iterable[Site]) -> Iterator[Site]:
+        """Yield sites with the alleles that are frequent enough and that a copy has."""
+        for site in sites:
+            kept = [0]
+            for row in range(1, len(site.alleles)):
+                frequency = site.frequency(row)
+                site.frequencies[row] = frequency
+                is_carried = np.count_nonzero(site.copies[row]) > 0
+                if is_carried and not frequency < self._given.min_af:
+                    kept.append(row)
+            if len(kept) > 1:
+                self._has_sites = True
+                yield site if len(kept) == len(site.alleles) else site.keep(kept)
 
     def _error(self, what: str) -> InputError:
         """Return the InputError for what is wrong in the line that was read last."""
-        return InputError(f"{self._label}: line {self._line_number:,}: {what}")
+        place = "" if self.is_by_index else f"line {self._line_number:,}: "
+        return InputError(f"{self.label}: {place}{what}")
 
     def _check_records(self) -> None:
         """Warn of records that the genome has not; raise InputError where it has none of them."""
@@ -199,9 +244,25 @@ class VariantReader:
         if len(strange) == len(names):
             raise self._misfit(strange)
         warn(
-            f"{self._label}: {listed(strange, 3)}: variants there are left out, as the genome "
+            f"{self.label}: {listed(strange, 3)}: variants there are left out, as the genome "
             "has no such record"
         )
+
+    def _check_frequencies(self) -> None:
+        """Raise InputError where a frequency is asked for, and no line has it."""
+        key = self._given.af_key
+        if not self._has_lines:
+            return
+        if key != AF and not self._has_key:
+            keys = listed(self.header.info_keys) or "none that its header names"
+            raise InputError(f"{self.label}: no line has {key} in INFO, which has {keys}")
+        if self._given.min_af > 0 and not self._has_frequencies:
+            keys = listed([each for each in self.header.frequency_keys if each != key])
+            advice = f"INFO has {keys}: choose one with --af-key" if keys else "leave --min-af out"
+            raise InputError(
+                f"{self.label}: no allele has a frequency, neither {key} in INFO nor genotypes to "
+                f"count, so that --min-af cannot choose; {advice}"
+            )
 
     def _misfit(self, names: Sequence[str]) -> InputError:
         """Return the InputError for a VCF of other records than the genome's."""
@@ -210,7 +271,7 @@ class VariantReader:
         if not without_chr(names).isdisjoint(without_chr(genome_names)):
             advice = "rename the records of one, as with bcftools annotate --rename-chrs"
         return InputError(
-            f"{self._label}: no variant is in a record of the genome: the file has "
+            f"{self.label}: no variant is in a record of the genome: the file has "
             f"{listed(names, 3)}, the genome {listed(genome_names, 3)}; {advice}"
         )
 
@@ -218,52 +279,72 @@ class VariantReader:
         """Warn of alleles that were left out, and where there was no Site."""
         if self._left_out:
             reasons = [f"{count:,} {reason}" for reason, count in self._left_out.items()]
-            warn(f"{self._label}: alleles were left out: {', '.join(reasons)}")
+            warn(f"{self.label}: alleles were left out: {', '.join(reasons)}")
         if not self._has_sites:
-            warn(f"{self._label}: no allele is left; the hits are those of the reference")
+            warn(f"{self.label}: no allele is left; the hits are those of the reference")
 
     def _site_of(self, line: bytes) -> Site | None:
         """Return the Site of a line; None where it has none, or is in no record of the genome."""
         cells = cells_of(line, GENOTYPES)
-        if len(cells) < self._fewest_cells:
-            raise InputError("the line is cut; copy or download the file again")
+        if len(cells) < self.header.fewest_cells:
+            raise self._cut(line)
         record, record_start = self._place_of(cells)
         if record not in self._record_lengths:
             return None
         alleles = alleles_of(cells)
+        if record_start in (-1, self._record_lengths[record]):
+            self._left_out["at telomeres"] += len(alleles) - 1
+            return None
         record_end = record_start + len(alleles[0])
         self._check_end(record, record_start, record_end)
         rows = self._rows_that_count(alleles, cells[FILTER])
         if not rows:
             return None
-        copies, counts = self._genotypes.read(cells, len(alleles))
-        frequencies = frequencies_of(cells[INFO], counts)
+
+        frequencies = stated_frequencies(cells[INFO], self._frequencies, len(alleles))
+        stated_count = sum(not math.isnan(frequency) for frequency in frequencies)
+        is_counted = stated_count < len(alleles) - 1
+        copies, called = self._genotypes.read(cells, len(alleles), is_counted)
+        self._note_frequencies(stated_count > 0, called)
         site = Site(
             record=record,
             record_start=record_start,
             record_end=record_end,
-            line_number=self._line_number,
+            line_number=0 if self.is_by_index else self._line_number,
             alleles=alleles,
+            spelled=spelled(alleles),
             frequencies=frequencies,
             copies=copies,
+            called=called,
         )
-        kept = self._kept_rows(site, rows)
-        if len(kept) == len(alleles):
-            return site
-        return site.keep(kept) if len(kept) > 1 else None
+        return site if len(rows) == len(alleles) - 1 else site.keep([0, *rows])
 
-    def _kept_rows(self, site: Site, rows: list[int]) -> list[int]:
-        """Return the rows of REF and of the alleles that are frequent enough and that a copy has.
+    def _note_frequencies(self, are_stated: bool, called: Words) -> None:
+        """Take note of whether a line has frequencies in INFO, or genotypes to count.
 
-        rows: of the alleles that count.
+        called: as Site has it. The first line shows whether a file is strange: it has neither, and
+        the header does not name their key.
         """
-        kept = [0]
-        for row in rows:
-            is_rare = site.frequencies[row] < self._min_af
-            is_carried = np.count_nonzero(site.copies[row]) > 0
-            if is_carried and not is_rare:
-                kept.append(row)
-        return kept
+        if self._has_key:
+            return
+        is_first = not self._has_lines
+        self._has_lines = True
+        self._has_key = are_stated
+        self._has_frequencies |= are_stated or bool(called.any())
+        info_keys = self.header.info_keys
+        is_unknown = bool(info_keys) and self._given.af_key not in info_keys
+        self._is_strange = is_first and is_unknown and not self.header.samples
+
+    def _cut(self, line: bytes) -> InputError:
+        """Return the InputError for a line with too few cells."""
+        if line.startswith(b"#"):
+            return InputError(
+                "another VCF begins here; give each file with a --variants of its own, or join "
+                "them with bcftools concat"
+            )
+        if len(line.split()) >= self.header.fewest_cells:
+            return InputError(BLANKS)
+        return InputError("the line is cut; copy or download the file again")
 
     def _place_of(self, cells: list[bytes]) -> tuple[str, int]:
         """Return the record of a line and where its REF begins there, and check their order."""
@@ -277,7 +358,7 @@ class VariantReader:
                 raise InputError(f"'{shown(name)}' comes again after others; {SORT_ADVICE}")
             self._record_names[record] = name
             self._last_record = record
-            self._last_start = 0
+            self._last_start = -1
         if record_start < self._last_start:
             raise InputError(
                 f"position {record_start + 1:,} comes after {self._last_start + 1:,}; {SORT_ADVICE}"
@@ -324,27 +405,64 @@ def alleles_of(cells: list[bytes]) -> list[bytes]:
     return [ref, *alts]
 
 
-def frequencies_of(info: bytes, counts: list[int]) -> list[float]:
-    """Return the frequency of each allele of a line, the reference first, NaN where it is unknown.
+def spelled(alleles: list[bytes]) -> list[str]:
+    """Return REF and ALT of each allele of a line as names have them, of REF itself nothing.
 
-    info: the cell INFO, whose AF comes before what is counted; counts: copies that have each
-    allele. Raises InputError where AF is no number.
+    More than LONG letters are written by their number, and where the line has as many in another
+    ALT, by the number of this one too.
+
+        REF A, ALT G and 24,001 letters     A:G  A:<INS:24000>
+        REF 301 letters, ALT A              <DEL:300>:A
+        REF 300 letters, ALT 24,001         <300>:<24001>
     """
-    copy_count = sum(counts)
-    frequencies = [np.nan] * len(counts)
-    if copy_count:
-        frequencies = [count / copy_count for count in counts]
-    stated = FREQUENCIES.search(info)
+    if max(map(len, alleles)) <= LONG:
+        ref = text_of(alleles[0])
+        return ["", *(f"{ref}:{text_of(alt)}" for alt in alleles[1:])]
+    sizes = Counter(map(len, alleles[1:]))
+    words = [""]
+    for number, allele in enumerate(alleles[1:], 1):
+        word = spelled_short(alleles[0], allele)
+        is_one_of_several = len(allele) > LONG and sizes[len(allele)] > 1
+        words.append(f"{word}#{number}" if is_one_of_several else word)
+    return words
+
+
+def spelled_short(ref: bytes, alt: bytes) -> str:
+    """Return REF and ALT of an allele, where more than LONG letters are written by their number."""
+    growth = len(alt) - len(ref)
+    if len(ref) > LONG and len(alt) > LONG:
+        return f"<{len(ref)}>:<{len(alt)}>"
+    if len(ref) > LONG:
+        return f"<DEL:{-growth}>:{text_of(alt)}"
+    if len(alt) > LONG:
+        return f"{text_of(ref)}:<INS:{growth}>"
+    return f"{text_of(ref)}:{text_of(alt)}"
+
+
+def frequency_pattern(key: str) -> re.Pattern[bytes]:
+    """Return what finds the frequencies in INFO by their key."""
+    return re.compile(rb"(?:^|;)" + re.escape(key.encode()) + rb"=([^;]+)")
+
+
+def stated_frequencies(info: bytes, pattern: re.Pattern[bytes], allele_count: int) -> list[float]:
+    """Return the frequency that INFO has of each allele of a line, the reference first, NaN where
+    it has none.
+
+    pattern: of `frequency_pattern`. Raises InputError where a frequency is no number.
+    """
+    frequencies = [NAN] * allele_count
+    stated = pattern.search(info)
     if stated is None:
         return frequencies
     words = stated[1].split(b",")
-    for row, word in enumerate(words[: len(counts) - 1], 1):
+    for row, word in enumerate(words[: allele_count - 1], 1):
         if word == b".":
             continue
         try:
             frequencies[row] = float(word)
         except ValueError:
-            raise InputError(f"AF is '{shown(text_of(word))}', and no number") from None
+            key = text_of(stated[0].partition(b"=")[0].lstrip(b";"))
+            raise InputError(f"{key} is '{shown(text_of(word))}', and no number") from None
     return frequencies
 
 

@@ -7,6 +7,7 @@ from urllib.parse import quote
 import naive
 import naive_bounds
 import naive_circles
+import naive_sites
 
 import kmatch
 from fuzzing.searches import distances, most
@@ -53,8 +54,11 @@ def summary(search):
 
 
 def plain(search):
-    """The options that oracles take."""
-    return {name: x for name, x in search.options.items() if name not in NOT_OF_ORACLES}
+    """The options that oracles take; sites are among the ends."""
+    options = {name: x for name, x in search.options.items() if name not in NOT_OF_ORACLES}
+    if options.get("report") == "sites":
+        options["report"] = "ends"
+    return options
 
 
 def circles(search):
@@ -97,6 +101,8 @@ def hits(search):
         lines, rings = parted(search)
         some = on_lines(search, lines, pattern, k)
         some += on_circles(search, rings, pattern, k) if circles(search) else []
+        if search.options.get("report") == "sites":
+            some = sites(search, some, pattern, k)
         if search.problem == "best":
             least = min((hit[4] for hit in some), default=0)
             some = [hit for hit in some if hit[4] == least]
@@ -104,6 +110,14 @@ def hits(search):
             hit = (*hit[:3], number, *hit[4:])
             found.append(hit if len(hit) > 6 else (*hit, gapless(search, hit)))
     return inside(search, naive.in_order(found))
+
+
+def sites(search, found, pattern, k):
+    """The sites among the hits of one pattern at all ends."""
+    bounds = {name: search.options[name] for name in BOUNDS[1:] if name in search.options}
+    most_gaps = [naive_sites.most_gaps(k, **bounds)]
+    side = search.options["pam_side"]
+    return naive_sites.sites(found, search.named, [pattern], most_gaps, side, circles(search))
 
 
 def closest(found, limit):

@@ -9,9 +9,11 @@ from fuzzing.assays import assays
 from fuzzing.damage import FORMATS, damaged
 from fuzzing.reads import read_cases
 from fuzzing.searches import COMPRESSED, GENOMES, PATCHES, Search, most
+from fuzzing.variants import PROBLEMS as VARIED
+from fuzzing.variants import variant_cases
 from kmatch.published.registry import PUBLISHED
 
-LETTERS, IUPAC = "ACGTUNRYSWKMBDHVXacgtnrx-.*", "ACGTURYSWKMBDHVN"
+LETTERS, IUPAC = "ACGTUNRYSWKMBDHVXacgtnrx?!*", "ACGTURYSWKMBDHVN"
 COST = 100_000  # letters of text times letters of patterns that an oracle is asked for
 BOUNDS = ("max_mismatches", "max_insertions", "max_deletions")
 PAMS = ("NGG", "NAG", "TTTV", "GATC", "N", "RY", "NNNNA", "nrg")
@@ -129,7 +131,8 @@ def rules(draw, problem, rule, written, k):
         ends = {"exact_5p": [0, 0, 1, 3], "exact_3p": [0, 0, 2, 30]}
         options = {name: min(draw(st.sampled_from(x)), shortest) for name, x in ends.items()}
     if problem == "edit":
-        options["report"] = draw(st.sampled_from(["minima", "ends", "loci"]))
+        reports = ["minima", "ends", "loci", *(["sites", "sites"] if "PAM" in rule else [])]
+        options["report"] = draw(st.sampled_from(reports))
     if "PAM" in rule:
         side = draw(st.sampled_from(["3p", "5p"]))
         given = draw(st.lists(st.sampled_from(PAMS), min_size=1, max_size=3, unique=True))
@@ -316,5 +319,6 @@ def kinds(device, damages=True):
     names = [name for name, one in PUBLISHED.items() if any(device[:4] in x.devices for x in one)]
     names += ["multi beside a PAM"] if "multi" in names else []
     found |= {f"published {one}": asked(one, "linear", device, published=True) for one in names}
+    found |= {f"variants, {one}": variant_cases(one, device) for one in VARIED}
     found |= {name: read_cases(name, device) for name in ("demux", "filter")}
     return found | {f"damaged {name}": damaged(name, device) for name in FORMATS if damages}

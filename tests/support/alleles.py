@@ -3,7 +3,8 @@
 import numpy as np
 
 from kmatch.variants.alleles import block_of, part_around
-from kmatch.variants.vcf import Site
+from kmatch.variants.genotypes import nobody
+from kmatch.variants.vcf import Site, spelled
 
 RECORD = np.frombuffer(b"ACGTACGTTTGACCAGGATCCATG", np.uint8)
 
@@ -13,7 +14,17 @@ def site(start, alleles, copies, record="r"):
     words = np.array(copies, np.uint64)[:, None]
     names = [each.encode() for each in alleles.split(",")]
     end = start + len(names[0])
-    return Site(record, start, end, start, names, [0.5] * len(names), words)
+    return Site(
+        record,
+        start,
+        end,
+        line_number=start,
+        alleles=names,
+        spelled=spelled(names),
+        frequencies=[0.5] * len(names),
+        copies=words,
+        called=nobody(len(names)),
+    )
 
 
 def block(*sites):

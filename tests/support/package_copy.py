@@ -72,7 +72,7 @@ def copy_package(site, factor=2, version=None):
 def start(site, before="", unprivileged=False, **environment):
     """Begin a process that runs the small kernel, behind the statements of `before`."""
     known = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
-    known |= environment | {"PYTHONPATH": str(site)}
+    known |= {"XDG_CACHE_HOME": str(site / "caches")} | environment | {"PYTHONPATH": str(site)}
     prefix = ["-c", _UNPRIVILEGED] if unprivileged else []
     command = [sys.executable, *prefix, "-c", before + RUN]
     pipe = subprocess.PIPE

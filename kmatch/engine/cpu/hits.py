@@ -1,5 +1,5 @@
-"""What threads take, items of work (see `kmatch.engine.workers`), and what they leave: hit codes in
-a HitBuffer, of which every thread takes a block at a time."""
+"""Items of work, which threads take (see `kmatch.engine.workers`), and hit codes, which they leave
+in a HitBuffer; every thread takes a block of it at a time."""
 
 from typing import Any, NamedTuple
 

@@ -68,19 +68,20 @@ def pack(work, letters, text):
 
 
 @kernel
-def add_sets(letters, places, text):
-    """Set the bits of letters that stand for several bases (see SET) in planes that `pack` filled.
+def add_sets(masks, places, text):
+    """Set the bits of letters that stand for several bases in planes that `pack` filled.
 
-    places: int64[n], of these letters.
+    masks: uint8[n], these bases, beside which SET may stand; places: int64[n], of the letters.
     """
     planes, words, rows, plane_words = text
-    for place in places:
+    for i in range(len(places)):
+        place = places[i]
         # The lane that owns it, and lanes before that, which repeat it in their halos.
         lane = min(place // rows, 64 * words - 1)
         at = (place - lane * rows) * words
         while lane >= 0 and at < plane_words:
             for plane in range(4):
-                bit = np.uint64(letters[place] >> plane & 1) << np.uint64(lane % 64)
+                bit = np.uint64(masks[i] >> plane & 1) << np.uint64(lane % 64)
                 planes[plane * plane_words + at + lane // 64] |= bit
             lane -= 1
             at += rows * words

@@ -48,7 +48,7 @@ def _owned(text, sign):
 def _verify(text, pattern, center, memory, writer):
     """Write the codes of the ends within k of alignments that have a survivor's piece.
 
-    They stay within k diagonals of the piece's; what leads to an end from farther away, with fewer
+    They stay within k diagonals of the piece's. An alignment from farther away, with fewer
     differences, has a survivor of its own. text: Text; pattern: Pattern; center: where the survivor
     expects its end. Text letter i + d is compared with pattern letter i on diagonal d. With k = 1:
 
@@ -104,10 +104,11 @@ HASTE = 8  # letters between looks at whether any lane is live
 
 
 class Memory(NamedTuple):
-    """What a filter works with.
+    """The memory of a filter.
 
-    out: uint64[STEP]; chains: int64, the offset of each letter's words from those of its piece's
-    position; letters: uint8, of the text around a survivor; row: int64, of the matrix there.
+    out: uint64[STEP]; chains: int64, the offset of each letter's words from the words of its
+    piece's position; letters: uint8, of the text around a survivor; row: int64, of the matrix
+    there.
     """
 
     out: Words
@@ -122,7 +123,7 @@ def _seek(planes, chain, size, at, end, out):
     set.
 
     Writes the result to `out` and returns its position, `end` or more if there is none. Words at
-    `end` and beyond are read, but those of the result mean nothing. planes, chain, out: pointers.
+    `end` and beyond are read, but mean nothing in the result. planes, chain, out: pointers.
     """
     while at < end:
         a = load_wide(planes, at + chain[0])
@@ -148,7 +149,7 @@ def _seek(planes, chain, size, at, end, out):
 def _verify_words(text, pattern, at, many, shift, memory, left, writer):
     """Verify the survivors in `many` words of the flat rows from `at` on, as found in memory.out.
 
-    shift: from a survivor's position to that of the end it expects; left: how many survivors there
+    shift: from a survivor's position to the end it expects; left: how many survivors there
     may still be of all pieces. Returns how many there may be then: below 0 some are left out.
     """
     for i in range(many):
@@ -165,7 +166,7 @@ def _verify_words(text, pattern, at, many, shift, memory, left, writer):
 
 @kernel
 def _fill_chains(letters, bounds, plane_words, words, sign, chains):
-    """Write the offset of each letter's words from those of its piece's first position.
+    """Write the offset of each letter's words from the words of its piece's first position.
 
     letters: int8[m], plane numbers; bounds: int64[k + 2], of pieces; chains: int64[≥ m]. The text
     has a pattern that is read downwards last letter first.
@@ -189,7 +190,7 @@ def new_memory(reach):
 def filter_rows(text, rows, search, query, most, memory, writer):
     """Find the ends of one query in rows that lanes own; returns whether it did.
 
-    text: Text; rows: (first, last), of which the last is not searched; search: DifferenceQuery;
+    text: Text; rows: (first, last), without the last; search: DifferenceQuery;
     query: its number; most: survivors up to which the filter pays; beyond, it returns False;
     memory: Memory. Many codes come twice.
     """

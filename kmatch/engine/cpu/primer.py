@@ -105,10 +105,10 @@ def extend_primers(
 def _in_turn(
     pool: ThreadPoolExecutor, work: Callable[[int], Longs], count: int, most: int
 ) -> Iterator[list[tuple[int, Longs]]]:
-    """Do so much work, and yield what is done, (number, result) each, at least once a TICK.
+    """Do so much work, and yield finished items, (number, result) each, at least once a TICK.
 
-    Few are under way at a time, from left to right: the bounds that one raises save the next ones
-    work.
+    Few items are under way at a time, from left to right: the bounds that one raises save the next
+    ones work.
     """
     numbers = iter(range(count))
     under_way: dict[Future[Longs], int] = {}
@@ -122,7 +122,7 @@ def _in_turn(
 
 
 def _raise_bounds(limits: Longs, bounds: Longs, first: int, found: Longs) -> None:
-    """Raise the bounds of a tile's starts to those found, in place, and those of later starts."""
+    """Raise the bounds of a tile's starts to the bounds found, in place, and of later starts."""
     raised = bounds[first : first + LANES]
     np.maximum(raised, found[: raised.size], out=raised)
     reached = slice(first, first + raised.size + int(raised.max()))
@@ -130,7 +130,7 @@ def _raise_bounds(limits: Longs, bounds: Longs, first: int, found: Longs) -> Non
 
 
 def settle(limits: Longs, bounds: Longs) -> None:
-    """Raise bounds, in place: primers of later starts do not end before those of earlier ones.
+    """Raise bounds, in place: primers of later starts do not end before earlier primers.
 
     Records need not be separated: no bound ends after the first letter of the next record.
     """
@@ -153,7 +153,7 @@ def target_planes(target: Bytes, beyond: int) -> Words:
 
 
 def _parts(starts: int, warm: int, columns: int, threads: int) -> list[Part]:
-    """Return the parts of so many starts and columns, those of a tile behind one another.
+    """Return the parts of so many starts and columns, a tile's parts behind one another.
 
     Columns are cut into stretches, enough of them for all threads. Each but the first begins with a
     warm-up, so that values are exact in the columns of its own.
@@ -167,7 +167,7 @@ def _parts(starts: int, warm: int, columns: int, threads: int) -> list[Part]:
 
 
 def _padded(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array of LANES items, zeros after those given."""
+    """Return an array of LANES items, zeros behind the given ones."""
     full = np.zeros(LANES, array.dtype)
     full[: array.size] = array
     return full

@@ -11,7 +11,7 @@ a higher one, found by taking the strip again, row by row.
 A strip without a value below k at its top or left is skipped, as in Ukkonen's cut-off. Between
 blocks values above k become k: values below k stay exact, others stay at least k, and a left column
 that was dropped is known to be all k. Bounds only grow, and the values of a lane at all rows from
-its bound on were at least k, so a lane never needs again what it has passed.
+its bound on were at least k, so a lane never needs a row again that it has passed.
 """
 
 from typing import NamedTuple
@@ -71,7 +71,7 @@ SWAPPED = 4
 
 
 class Strip(NamedTuple):
-    """A strip: its index in the state, those of its masks, deltas and planes, the row above it, how
+    """A strip: the indices of its state, masks, deltas and planes, the row above it, how
     many it has, and the bits of a counter."""
 
     at: int
@@ -221,9 +221,8 @@ def _sweep(state, strip, rows, top, bottom, source, target, offsets):
 def _gather(state, strip, rows, borders, offsets):
     """Take a strip over the columns; writes the lanes below k at their rows to `found`.
 
-    borders: the indices of pairs of deltas, one a column: those that enter a strip at its top,
-    those that leave it, and those that are gathered at the rows of interest, (source, target,
-    found).
+    borders: the indices of pairs of deltas, one a column: deltas that enter a strip at its top,
+    that leave it, and that are gathered at the rows of interest, (source, target, found).
     """
     source, target, found = borders
     _start_counters(state, strip)

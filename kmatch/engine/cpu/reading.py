@@ -1,6 +1,6 @@
 """Bytes of FASTA and FASTQ taken apart: the letters of records, and their names.
 
-What is left out are line ends, other blanks, and what stands behind a name:
+Line ends, other blanks and the text behind a name are left out:
 
     >a 1⏎ACg⏎T⏎>bc⏎G        letters ACgTG, bounds 0 4 5; names abc, bounds 0 1 3
 """
@@ -53,7 +53,7 @@ def whole_reads(data):
 
 @kernel
 def _put_letters(data, place, stop, table, letters, count):
-    """Write what data[place … stop−1] is read as behind so many letters; returns how many there are
+    """Write the letters of data[place … stop−1] behind so many letters; returns their number
     then."""
     source = pointer(data, 0)
     target = pointer(letters, 0)
@@ -83,10 +83,10 @@ def take_apart(data, begins, mark, table, letters, names, bounds):
     """Take records apart, reads up to the first that is none; returns how many records begin.
 
     data: uint8[n], whole lines, but for the first one: where no record `begins` with it, letters of
-    the record before go on there; mark: what a record begins with, TITLE for reads; table:
-    uint8[256], what each byte of a text is read as, 0 where it is left out; letters, names:
+    the record before go on there; mark: the first character of a record, TITLE for reads; table:
+    uint8[256], the letter for each byte of a text, 0 where it is left out; letters, names:
     uint8[n], filled here; bounds: int64[3, n // 2 + 2], filled with where the letters, the name and
-    the lines of each record begin, and where those of the last one end.
+    the lines of each record begin, and where they end for the last record.
     """
     records = 0
     bounds[:, 0] = 0
@@ -122,7 +122,7 @@ def first_repeated(letters, bounds, seen):
     """Return the number of the first of n names that came before, −1 where none did.
 
     letters, bounds: of the names, as RecordNames has them; seen: uint64, a power of two and more
-    than there are names, the hashes of those that came before, to which these are added, and zeros.
+    than there are names, the hashes of names that came before, to which these are added, and zeros.
     The hash is FNV-1a: two of a million different names have the same in one of 10 million cases.
     """
     last = len(seen) - 1

@@ -97,7 +97,7 @@ def _extended(codes, columns, position, column, step):
 def _raise_along(codes, diagonal, columns, begin, end, k, limits, bounds, mismatches):
     """Raise the bounds of the starts begin … end−1 by the alignments along a diagonal.
 
-    diagonal: what is added to a position of the target for one of the background.
+    diagonal: added to a position of the target, it gives a position of the background.
     mismatches: int64[≥ end − begin], overwritten.
 
     From a start r the k-th mismatch at position x shows that r … x−1 has k − 1 differences:

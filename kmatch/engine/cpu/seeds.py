@@ -78,7 +78,7 @@ class OpenStarts(NamedTuple):
     positions: Longs
 
     def hand_back(self, starts: Starts) -> None:
-        """Raise the bounds of the whole target's Starts, in place, to those of the open ones."""
+        """Raise the bounds of the whole target's Starts, in place, to the bounds of open starts."""
         positions = self.positions
         starts.bounds[positions] = np.maximum(starts.bounds[positions], self.starts.bounds)
 
@@ -86,7 +86,7 @@ class OpenStarts(NamedTuple):
 def open_starts(starts: Starts) -> OpenStarts | None:
     """Return the starts that are open, packed; None where that would save little.
 
-    A stretch holds open starts, and the letters that their primers may hold; what else is in it is
+    A stretch holds open starts, and the letters that their primers may hold; other starts in it are
     decided, as a start whose bound is above its limit.
     """
     positions = np.flatnonzero(starts.bounds <= starts.limits)

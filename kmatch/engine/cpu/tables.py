@@ -70,7 +70,7 @@ class Seeds(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """What a look-up needs of its queries.
+    """The facts about queries that a look-up needs.
 
     pams, sizes: see Constraints; strands: int64[S, 2], (minus, backward) of each strand that is
     searched.
@@ -130,8 +130,8 @@ def _strands_of(reading: ReadingArrays, constraints: Constraints) -> Longs:
 def _patterns_of(reading: ReadingArrays, count: int) -> tuple[Bytes, Longs]:
     """Return so many patterns from the far end to the anchor, uint8[L], and int64[P+1].
 
-    Queries go strand by strand, and those of the first one are taken. What is read upwards is
-    compared by its complement, as its window is the reverse complement of the text.
+    Queries go strand by strand, and the queries of the first strand are taken. A query that is read
+    upwards is compared by its complement, as its window is the reverse complement of the text.
     """
     begins = reading.begins[: count + 1]
     masks = reading.bases[reading.letters[: begins[-1]]]

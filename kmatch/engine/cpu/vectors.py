@@ -2,9 +2,9 @@
 
 `load`, `store`, `fill`, `nonzero` and the operators `& | ^ ~` work on 64 lanes of one bit a word;
 others take words as numbers from 0 on, which `<<` and `>>` shift by fewer than 64 bits. LLVM keeps
-vectors in registers and lowers them to those that the processor has: an AVX-512 or AVX2 register,
-or several NEON or SSE ones. A vector from `load` and `fill` has WORDS words, one from `load_wide`
-and `fill_wide` twice as many: two chains hide each other's latency.
+vectors in registers and lowers them to registers that the processor has: an AVX-512 or AVX2
+register, or several NEON or SSE ones. A vector from `load` and `fill` has WORDS words, one from
+`load_wide` and `fill_wide` twice as many: two chains hide each other's latency.
 """
 
 import operator
@@ -228,7 +228,7 @@ def aligned(words):
 
 @intrinsic
 def trailing_zeros(typingctx, value):
-    """Those of each word of a vector, of which none may be zero."""
+    """Return the trailing zeros of each word of a vector; no word may be zero."""
 
     def build(context, builder, signature, arguments):
         vector = arguments[0].type
@@ -242,7 +242,7 @@ def trailing_zeros(typingctx, value):
 
 @intrinsic
 def where_equal(typingctx, left, right, same, other):
-    """The words of `same` where left and right are equal, elsewhere those of `other`."""
+    """Return the words of `same` where left and right are equal, and of `other` elsewhere."""
 
     def build(context, builder, signature, arguments):
         left, right, same, other = arguments

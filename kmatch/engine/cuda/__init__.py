@@ -1,1 +1,2 @@
-"""Bit-plane kernels for CUDA, twins of those under `cpu`. Nothing here is imported for the CPU."""
+"""Bit-plane kernels for CUDA, twins of the kernels under `cpu`. Nothing here is imported for the
+CPU."""

@@ -61,7 +61,7 @@ class Gpu:
         """The same Text on the GPU, with planes of IUPAC letters behind A, C, G and T; masks:
         uint8[x], the bases of each.
 
-        Planes in pinned memory are copied at full speed and beside other work; of those in ordinary
+        Planes in pinned memory are copied at full speed and beside other work; from ordinary
         memory the driver makes a copy first.
         """
         planes = text.planes

@@ -1,7 +1,7 @@
 """The one module that imports numba.cuda; kernels take `cuda` from here.
 
 Numba's own target works, and so does the package numba-cuda, which replaces it where installed. The
-package after that, numba-cuda-mlir, would be imported here too: docs/install.md says what it lacks.
+package after that, numba-cuda-mlir, would be imported here too: docs/install.md says why not.
 """
 
 import os
@@ -48,7 +48,7 @@ class Device(NamedTuple):
 
 
 def target() -> str:
-    """What compiles kernels for GPUs: the package numba-cuda, or Numba itself."""
+    """Return the compiler of kernels for GPUs: the package numba-cuda, or Numba itself."""
     if SIMULATED:
         return "Numba's simulator"
     package = sys.modules.get("numba_cuda")  # which numba.cuda then comes from
@@ -56,7 +56,7 @@ def target() -> str:
 
 
 def kept(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """`cuda.jit` for kernels that are kept on disk, beside those of the CPU."""
+    """Return `cuda.jit` for kernels that are kept on disk, beside the CPU's kernels."""
 
     def decorate(function: Callable[..., Any]) -> Any:
         kernel = cuda.jit(**options)(function)
@@ -73,12 +73,12 @@ class Cache:
 
     Numba's own cache has an index of signatures, and two processes that write it at once can leave
     one that points at the wrong code; it sees changes in a function's own file only, and reads no
-    folder that it cannot write. What is private, and where it is not as expected each process
-    compiles:
+    folder that it cannot write. These parts are private. Where one is not as expected, each
+    process compiles:
 
     - a kernel of `cuda.jit` asks its `_cache` before it compiles, by load_overload(signature,
-      context), and gives it what was compiled, by save_overload(signature, compiled);
-    - what was compiled can be pickled, and has a `codegen`, as the context has;
+      context), and gives it the compiled code, by save_overload(signature, compiled);
+    - the compiled code can be pickled, and has a `codegen`, as the context has;
     - a codegen's magic_tuple() tells the versions of toolkit and GPU.
     """
 
@@ -88,7 +88,7 @@ class Cache:
         self._function = function
 
     def _file(self, signature: Any, codegen: Any) -> str:
-        """The file of what is compiled for a signature: beside sources it depends on numbers,
+        """Return the file of the code for a signature: beside sources it depends on numbers,
         constants of the functions around it."""
         function = self._function
         constants = [int(cell.cell_contents) for cell in function.__closure__ or ()]
@@ -96,7 +96,7 @@ class Cache:
         return folders.file_of(function.__module__, function.__name__, *made_of)
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """What was compiled for a signature, None where nothing is kept."""
+        """Return the code for a signature, None where nothing is kept."""
         reason = ""
         try:
             if (found := folders.find(self._file(signature, context.codegen()))) is not None:
@@ -107,7 +107,7 @@ class Cache:
         return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Keep what was compiled for a signature."""
+        """Keep the code for a signature."""
         try:
             file = self._file(signature, compiled.codegen)
             content = pickle.dumps(compiled)
@@ -152,7 +152,7 @@ def is_lack_of_memory(error: BaseException) -> bool:
 
 
 def reason(error: BaseException) -> str:
-    """What an error of the driver says, on one line."""
+    """Return the words of an error of the driver, on one line."""
     lines = [line.strip(" .:-") for line in str(error).splitlines()]
     said = (line for line in lines if line and not line.startswith("Error at driver init"))
     return next(said, type(error).__name__)

@@ -1,10 +1,10 @@
 """k differences over striped text: every anchored end within k.
 
-A thread takes one word of lanes along a stretch of text rows, beside those that take other words or
-stretches. The whole column of a pattern of up to 32 letters is in registers. The rows of a longer
-one go in strips: a thread takes SPAN columns at a time through one strip after the other. Device
-memory keeps the horizontal deltas at a strip's lower border, and the vertical deltas of its rows
-between two spans, those of neighbouring threads in neighbouring words. A strip without a value
+A thread takes one word of lanes along a stretch of text rows, beside threads that take other words
+or stretches. The whole column of a pattern of up to 32 letters is in registers. The rows of a
+longer one go in strips: a thread takes SPAN columns at a time through one strip after the other.
+Device memory keeps the horizontal deltas at a strip's lower border, and the vertical deltas of its
+rows between two spans, with neighbouring threads in neighbouring words. A strip without a value
 within k, below one that stays above k, is skipped as in Ukkonen's cut-off: values within k enter it
 over its upper border only, and upper bounds are enough to start it again. All threads of a block
 take the same strips.
@@ -214,11 +214,11 @@ class Ends(NamedTuple):
 
 
 class Task(NamedTuple):
-    """What a thread has to do: one search, in one word of lanes, along a stretch of their rows.
+    """The work of a thread: one search, in one word of lanes, along a stretch of their rows.
 
     search: its number; length, limit: letters of its pattern, and its k; warm: columns of the
-    warm-up; columns: all that the thread takes, those first; at: the index of its word in the first
-    of them; step: to the next; ends: Ends.
+    warm-up; columns: all that the thread takes, warm-up first; at: the index of its word in the
+    first of them; step: to the next; ends: Ends.
     """
 
     search: int
@@ -235,7 +235,7 @@ class Task(NamedTuple):
 def _share_of(shape, unit, thread):
     """Return the search whose share a thread takes, the share, and how many shares there are.
 
-    A unit is a block of one of the searches. Shares are words of a row, then those of the stretch
+    A unit is a block of one of the searches. Shares are words of a row, then words of the stretch
     below. With 3 words, 2 stretches and 4 threads a block:
 
         stretch 0   share 0  1  2       unit 0   shares 0 … 3 of search 0
@@ -355,8 +355,8 @@ def make_scan(rows: int, bits: int) -> Any:
 
 
 class StripMemory(NamedTuple):
-    """What device memory keeps of a pattern whose rows go in strips, uint64 each: a thread's own
-    words are those from `at` on, each `apart` words from the next.
+    """Device memory for a pattern whose rows go in strips, uint64 each: a thread's own words
+    begin at `at`, each `apart` words from the next.
 
     deltas: vertical ones of all rows; borders: horizontal deltas at the last lower border; totals:
     counters at the upper border of every strip.
@@ -427,8 +427,8 @@ def _holds(counter, rows, bits, own, strip):
 def _cross(state, rows, bits, strip, columns, way, own, tile, ends, buffer):
     """Take a span's columns through one strip; returns the lanes within k at its lower border.
 
-    columns: those before the span, those of the warm-up, which are all above the last strip, and
-    those of the span.
+    columns: of the part before the span, of the warm-up, which are all above the last strip, and
+    of the span.
     """
     base, warm, span = columns
     low = NONE

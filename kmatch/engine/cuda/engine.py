@@ -3,8 +3,8 @@
 Scans run on the GPU. The CPU packs letters into planes: each core packs several billion letters a
 second, and planes take half the bytes of letters. Planes are in pinned memory on the host: the GPU
 copies them from there at full speed and keeps its copy, and the CPU's kernels read the few hits
-back there for alignments and tracebacks. What only some searches need is imported by these: modules
-of kernels take long.
+back there for alignments and tracebacks. Modules of kernels take long to import, so a search
+imports only the modules that it needs.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ class CudaEngine(Engine):
 
 
 def _carry_out(free: SimpleQueue[Gpu], start: Callable[[Gpu], UnderWay[Any]]) -> Any:
-    """What the next free GPU finds by start(itself)."""
+    """Return the hits that the next free GPU finds by start(itself)."""
     gpu = free.get()
     try:
         with gpu.lock:
@@ -196,7 +196,7 @@ def _carry_out(free: SimpleQueue[Gpu], start: Callable[[Gpu], UnderWay[Any]]) ->
 
 
 def cuda_kernels(pairs: bool | None = None) -> dict[str, tuple[Any, tuple[Any, ...], Any]]:
-    """What searches launch on a GPU, by name, those that compile longest first.
+    """The kernels that searches launch on a GPU, by name, the slowest to compile first.
 
     The function that makes a kernel, the constants it is called with, and the types of the kernel's
     arguments. pairs: whether the GPU copies in the background, else it is the current GPU's.

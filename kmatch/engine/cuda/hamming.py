@@ -1,9 +1,9 @@
 """k mismatches over striped bit planes.
 
-A block of threads copies its tile, rows of text and those below into which windows reach, to
+A block of threads copies its tile, rows of text and the rows below into which windows reach, to
 shared memory and runs all queries over it, or a part of them where the text has few tiles. A thread
 has one word and `depth` rows of the tile and counts in registers; as many loads share the addresses
-of a letter. Groups that are not in the tile, those far from the window's start and rare IUPAC
+of a letter. Groups that are not in the tile, groups far from the window's start and rare IUPAC
 letters, and the letters that have to match are read from device memory for the windows that are
 still within k.
 
@@ -219,8 +219,8 @@ def mismatches(counters, bits, row, bit, first_count):
 
 
 class Lanes(NamedTuple):
-    """The lanes of a thread: those of one word, in every `apart`-th row from `row` on; tile: words
-    in shared memory; thread: the number of this one."""
+    """The lanes of a thread: the lanes of one word, in every `apart`-th row from `row` on; tile:
+    words in shared memory; thread: the number of this one."""
 
     tile: DeviceArray
     thread: int
@@ -230,7 +230,7 @@ class Lanes(NamedTuple):
 
 
 class State(NamedTuple):
-    """What a thread keeps in registers: the live lanes of each row, and their counters."""
+    """The registers of a thread: the live lanes of each row, and their counters."""
 
     live: DeviceArray
     counters: DeviceArray
@@ -282,8 +282,8 @@ def _require_far(live, depth, text, lanes, letters, letter):
 def _search(state, bits, depth, text, lanes, letters, step):
     """Count the mismatches of one query; leaves the lanes where it matches in `live`.
 
-    step: the first group of its letters, and the ends of those counted without a look, of those
-    counted in the tile, of all counted, and of all.
+    step: the first group of its letters, and the ends of the groups counted without a look, counted
+    in the tile, counted at all, and of all groups.
     """
     g, counted, exact, end = step[1], step[2], step[3], step[4]
     for each in range(step[0], g):

@@ -8,7 +8,7 @@ columns to their right that their alignments can reach. The kernel is in
 
 Units of work say which columns of a background are taken past which tile of starts. They are
 int64[n, 3]: a tile, the first of its columns and the one past the last, in multiples of COLUMNS.
-Those further left come first, so that others see the bounds that they raise.
+Units further left come first, so that others see the bounds that they raise.
 """
 
 from collections.abc import Callable, Iterator
@@ -168,7 +168,7 @@ class Extension:
         return rows, units
 
     def launch(self, most_rows: int, rows: int, passed: int, units: Longs) -> Longs:
-        """Raise the bounds by units taken down some rows; returns those that are alive below them.
+        """Raise the bounds by units taken down some rows; returns the units alive below them.
 
         most_rows: the most that this kernel ever takes; passed: see PrimerShape.
         """
@@ -217,8 +217,8 @@ class Extension:
         return blocks
 
     def _span(self, columns: int, warm: int) -> int:
-        """Columns of a unit, of those of all tiles: many for a warm-up, but few enough to keep the
-        GPU busy to the end, as one unit may take many times as long as another."""
+        """Return the columns of a unit, of all tiles' columns: many for a warm-up, but few enough
+        to keep the GPU busy to the end, as one unit may take many times as long as another."""
         share = -(-columns // (STRETCHES * self._resident))
         wanted = max(share // WAVES, min(2 * warm, share), int(warm * LEAST))
         fitting = self._memory // (self._resident * border_words(1, 0, WIDTH)) - warm
@@ -254,7 +254,7 @@ def alive_units(units: Longs, reached: Longs) -> Longs:
 
 
 def merged(units: Longs, more: int, end: int) -> Longs:
-    """Return units with so many more columns to the right, those that touch made one.
+    """Return units with so many more columns to the right, and units that touch made one.
 
     None ends beyond column `end`. Of one tile, with 2 more columns:
 
@@ -275,7 +275,7 @@ def merged(units: Longs, more: int, end: int) -> Longs:
 
 
 def cut_units(units: Longs, most: int, fewest: int) -> Longs:
-    """Return the same units cut into units of at most `most` columns, those further left first.
+    """Return the same units cut into units of at most `most` columns, the leftmost first.
 
     most: a multiple of COLUMNS. Units of few columns in all are cut further, into about `fewest`
     units: one takes as long as its columns with their warm-up, on its own as beside others.

@@ -153,7 +153,7 @@ def _move(rows, top, step, moved, tile):
 
 @cuda.jit(device=True)
 def _raise(rows, top, risen, tile):
-    """Raise the bounds of lanes that are alive at their rows of interest; note those passing."""
+    """Raise the bounds of lanes that are alive at their rows of interest; note lanes passing."""
     passing = NONE
     while risen:
         bit = lowest(risen)
@@ -229,8 +229,8 @@ def _enter(state, strip, tile, before, borders, shape):
 def _borders_of(deltas, shape, number, tile, strip_number):
     """Return the Borders of a strip, and of a stretch, by their numbers.
 
-    A thread has two borders in `deltas`, which change places from strip to strip: what is below one
-    is above the next.
+    A thread has two borders in `deltas`, which change places from strip to strip: the border below
+    one strip is above the next.
     """
     size = (shape.stretch + shape.warm) * 2 * tile.width
     first = (int64(cuda.blockIdx.x) * STRETCHES + number) * 2 * size + tile.word

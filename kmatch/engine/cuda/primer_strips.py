@@ -24,10 +24,10 @@ from kmatch.engine.types import FRESH
 
 
 class PrimerState(NamedTuple):
-    """What a thread keeps in registers: vertical deltas of its rows, horizontal ones of COLUMNS
-    columns, those above the columns that follow, on their way from memory, those at each lane's row
-    of interest, where the columns' planes are in shared memory, a counter of D − k at the rows of
-    interest, and the first and the last group of columns in which a lane is alive below all strips.
+    """The registers of a thread: vertical deltas of its rows, horizontal deltas of COLUMNS columns,
+    of the columns that follow, on their way from memory, and at each lane's row of interest, where
+    the columns' planes are in shared memory, a counter of D − k at the rows of interest, and the
+    first and the last group of columns in which a lane is alive below all strips.
     """
 
     pv: DeviceArray
@@ -50,7 +50,7 @@ class PrimerTile(NamedTuple):
     of a tile; word: the thread's; the rest is in shared memory: planes: letter p of row i at
     (p·rows + i)·width; masks: the lanes of which row i is the row of interest, at i·width;
     interest: uint8, these rows, of lane i at i·width, counted from 1, with 0 for the last row of
-    the strip above; deeper: the lanes whose limits are below the strip; passing: those that were
+    the strip above; deeper: the lanes whose limits are below the strip; passing: lanes that were
     alive down to the strip's top, which are looked for at its last row first; alive: for each
     thread the lanes that its sweep left alive; carried: the bits of D − k above the strip before
     its first column.
@@ -73,9 +73,9 @@ class PrimerTile(NamedTuple):
 class Stretch(NamedTuple):
     """A stretch of the background on its way through a strip.
 
-    columns: four letters a number; first: the first one behind the warm-up; begin, end: those that
-    are taken; base: the strip's top row − k; origin: the column that the first deltas in device
-    memory belong to.
+    columns: four letters a number; first: the first one behind the warm-up; begin, end: of the
+    columns that are taken; base: the strip's top row − k; origin: the column that the first deltas
+    in device memory belong to.
     """
 
     columns: DeviceArray
@@ -87,8 +87,8 @@ class Stretch(NamedTuple):
 
 
 class Borders(NamedTuple):
-    """Horizontal deltas in device memory: the indices of those above a strip and of those below it,
-    −1 for none."""
+    """Horizontal deltas in device memory: the indices of the deltas above a strip and below it, −1
+    for none."""
 
     deltas: DeviceArray
     source: int

@@ -34,7 +34,7 @@ LOW = 3  # bits of a counter that `add_four` counts in before it carries
 
 
 class State(NamedTuple):
-    """What a thread keeps in registers: vertical deltas of its rows, horizontal ones of COLUMNS
+    """The registers of a thread: vertical deltas of its rows, horizontal deltas of COLUMNS
     columns, and a counter of distances in the last row."""
 
     pv: DeviceArray
@@ -109,7 +109,7 @@ def _row(state, tile, i):
 
 
 def _twice(step, size):
-    """What takes twice as many rows as step(state, source, i), which takes `size` from row i on."""
+    """Return a step of twice as many rows as step(state, source, i), which takes `size` rows."""
 
     @cuda.jit(device=True)
     def steps(state, source, i):
@@ -120,7 +120,7 @@ def _twice(step, size):
 
 
 def _if_set(step, size, rest):
-    """What takes `size` rows by step if that bit of their number is set, and others as `rest`."""
+    """Return a step of `size` rows if that bit of their number is set, with `rest` for others."""
 
     @cuda.jit(device=True)
     def advance(state, rows, source, i):
@@ -134,12 +134,14 @@ def _if_set(step, size, rest):
 
 @cuda.jit(device=True)
 def _none(state, rows, source, i):
-    """What takes no row."""
+    """Take no row."""
 
 
 def advance_by(row):
-    """What takes COLUMNS columns down `rows` rows from row i on, a constant of the kernel below 64,
-    each of them by row(state, source, i).
+    """Return a step of COLUMNS columns down `rows` rows from row i on, each by row(state, source,
+    i).
+
+    rows: a constant of the kernel below 64.
 
     They are written out by halves: the compiler does not unroll a loop of so many, and deltas with
     an index that it does not know cannot be in registers.
@@ -173,7 +175,7 @@ def put_number(counter, bits, number):
 
 @cuda.jit(device=True)
 def add(counter, bits, plus, minus):
-    """Add 1 in the lanes of plus, −1 in those of minus; returns the sign plane."""
+    """Add 1 in the lanes of plus, −1 in the lanes of minus; returns the sign plane."""
     flip = plus | minus
     for b in range(bits - 1):
         old = counter[b]
@@ -188,8 +190,8 @@ def add_four(counter, bits, plus, minus):
     """As `add` four times, of plus[c] and minus[c]; returns the lanes whose number was negative at
     any time, before that too.
 
-    The lowest bits count by themselves, from −4 to 11 in four bits of which 10xx are 8 and more,
-    and what they exceed 0 … 7 by goes to the others once.
+    The lowest bits count by themselves, from −4 to 11 in four bits, where 10xx are 8 and more.
+    The excess over 0 … 7 goes to the other bits once.
     """
     outside, below = NONE, NONE
     for c in range(4):

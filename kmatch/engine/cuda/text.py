@@ -3,8 +3,8 @@
 Tiles are in shared memory. Where a GPU can, it copies there in the background, without registers in
 between: all of a thread's words are under way at once, so that the few blocks which fit a
 multiprocessor keep device memory busy. Copies of two words bypass the L1 cache, which makes them a
-third faster than those of one. Indices are unsigned, as Numba checks signed ones for counting from
-the end.
+third faster than copies of one word. Indices are unsigned, as Numba checks signed ones for counting
+from the end.
 """
 
 from typing import NamedTuple
@@ -39,7 +39,7 @@ def fill(planes, plane_words, masks, united):
 def unite(
     planes: DeviceArray, plane_words: int, masks: Bytes, united: DeviceArray, stream: Stream
 ) -> None:
-    """Copy the planes A, C, G and T, and put those of IUPAC letters behind them.
+    """Copy the planes A, C, G and T, and put the planes of IUPAC letters behind them.
 
     All are on the GPU; masks: uint8[x] on the host, the bases of planes 4 … 4+x−1.
     """
@@ -126,7 +126,7 @@ def copy_tile(pairs, text, row, size, thread, threads, tile, to):
 
     pairs: a constant of the kernel, whether words are copied by twos in the background, which is
     done after `wait_for_copies` of all threads; all numbers of words are even then; text: Text;
-    row: its first one in the tile; those beyond the last, which no window of the text reaches, end
+    row: its first one in the tile; rows beyond the last, which no window of the text reaches, end
     with it; size: Size; to: where the tile begins.
     """
     begin = row * text.words

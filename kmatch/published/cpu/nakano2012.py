@@ -24,8 +24,8 @@ _slide_all = Entry(__name__, "_slide")
 def diagonal(text: Bytes, pattern: Bytes, k: int, table: Ints) -> None:
     """The parallel algorithm of section V, for the DMM: d itself, an anti-diagonal at a time.
 
-    d is held a panel of columns at a time, of which the last is the next one's first. One thread
-    computes all cells of a step, which do not wait for one another.
+    d is held a panel of columns at a time; the last column of a panel is the first of the next. One
+    thread computes all cells of a step, which do not wait for one another.
     """
     columns = min(WIDTH, len(text) + 1)
     d = np.empty((len(pattern) + 1, columns), np.int32)
@@ -54,8 +54,8 @@ def fill_diagonally(text, pattern, d):
 
 
 def slid(text: Bytes, pattern: Bytes, k: int, table: Ints) -> None:
-    """The algorithm of Theorem 5, for the UMM: the slid matrix s, s[i+j][j] = d[i][j], of which
-    three rows are kept, on one thread."""
+    """The algorithm of Theorem 5, for the UMM: the slid matrix s, s[i+j][j] = d[i][j], with
+    three rows kept, on one thread."""
     _slide_all(text, pattern, k, 0, table)
 
 
@@ -106,8 +106,8 @@ def partition(text: Bytes, pattern: Bytes, k: int, table: Ints, workers: Workers
     """The improved algorithm of section VII, Theorem 6: a window of 3m letters for every m letters,
     each on its own by the slid matrix.
 
-    An occurrence no farther than m is at most 2m letters long, so a window has all those that end
-    in its last third; the first one has those in all of it.
+    An occurrence no farther than m is at most 2m letters long, so a window has all occurrences that
+    end in its last third; the first window has all that end anywhere in it.
     """
     windows = max(-(-len(text) // len(pattern)) - 2, 1)
     workers.run(_slide_windows, windows, text, pattern, k, table)

@@ -18,7 +18,7 @@ ROWS = 9  # of a look-up table: 1, 2, 4 and 8 are the masks of the bases, 0 is n
 class LookUp(NamedTuple):
     """The look-up memory of PMASM for r patterns of m letters (Fig. 2).
 
-    table: the words of all fb_vectors, that of letter t at level j at (j·ROWS + t)·words; words: of
+    table: the words of all fb_vectors, of letter t at level j at (j·ROWS + t)·words; words: of
     a bit_vector; size: bits of a counter; counters: of a word, the first in its highest bits.
     """
 
@@ -65,8 +65,8 @@ class ShiftAdd(NamedTuple):
     """The table of shift-add for a pattern of m letters: a counter for each of its prefixes.
 
     table: uint64[ROWS·words], the words for letter t begin at t·words; size: bits of a counter;
-    top: the lowest bit of a word's last counter, which in the last word is that of the whole
-    pattern; full: the bits of all counters of a word. The pattern's counters come last; those
+    top: the lowest bit of a word's last counter, which in the last word counts the whole
+    pattern; full: the bits of all counters of a word. The pattern's counters come last; counters
     before them count nothing.
     """
 

@@ -3,7 +3,7 @@
 A parallel approximate string matching under Levenshtein distance on graphics processing units using
 warp-shuffle operations, PLOS ONE 12(10), doi 10.1371/journal.pone.0186251. Row i of the matrix D
 belongs to the pattern's letter i, column j to the text's letter j, both from 1. Letters are sets of
-bases here, and the alphabet Σ is that of the pattern.
+bases here, and the alphabet Σ is the pattern's.
 """
 
 import numpy as np
@@ -61,7 +61,7 @@ def find_matches(work, text, alphabet, matches):
     """Equation (2), the matrix X: the last column up to j whose letter is one of the alphabet's.
 
     text: uint8[n]; alphabet: uint8[a]; matches: int32[a, n+1], receives X, 0 where there is none.
-    Where the paper has 0 for i = 0, its figure has it for j = 0, which is what is meant.
+    Where the paper has 0 for i = 0, its figure has it for j = 0, which is meant.
     """
     while True:
         letter = next_item(work)

@@ -99,8 +99,8 @@ def alternative_fine(
 ) -> None:
     """Matrix L in tiles of diagonals, by columns: optimizations 3, 4, 5 and 6.
 
-    Raises InputError for a k of which shared memory cannot hold the cells
-    that are kept between tiles.
+    Raises InputError for a k whose cells between tiles do not fit
+    shared memory.
     """
     fixed = 4 * k + 3 * THREADS + 4 + 1
     if fixed > SHARED_WORDS:
@@ -133,7 +133,7 @@ def _alternative(target, background, k, first, ahead, stop, table):
     """Fig. 6(b): a tile is a parallelogram, whose diagonals move down by one a column.
 
     Thread t has diagonal d = begin − e + t in column e. The cells of d − 1, d and d + 1 in the
-    column before are then those of threads t − 2, t − 1 and t. Shared memory, int32: the largest
+    column before belong to threads t − 2, t − 1 and t. Shared memory, int32: the largest
     row found; two columns of THREADS + 2 cells; the last two cells of each column of the tile
     before, and of this one, all that a tile leaves to the next; letters of target and background.
     """

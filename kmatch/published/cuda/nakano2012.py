@@ -1,7 +1,7 @@
 """Nakano 2012: the closest substring of a text, on CUDA devices.
 
 See `kmatch.published.cpu.nakano2012` for the paper and its matrices. A block of threads is a memory
-machine: shared memory is that of a DMM, global memory that of a UMM.
+machine: its shared memory is a DMM's, and global memory is a UMM's.
 """
 
 from typing import Any, NamedTuple
@@ -145,7 +145,7 @@ def _slide(text, pattern, k, rows, table):
 
 @kept()
 def _windows(text, pattern, k, windows, table):
-    """Windows of 3m letters, those of a block along y."""
+    """Windows of 3m letters, a block's along y."""
     rows = cuda.shared.array(0, int32)
     m = len(pattern)
     number = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y

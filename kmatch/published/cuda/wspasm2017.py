@@ -80,7 +80,7 @@ def _matches(text: DeviceText, pattern: Bytes) -> tuple[DeviceArray, Longs]:
     has.
 
     In the paper one thread per letter goes along the whole text; here one per letter and column
-    goes back to the last match, at most m columns: what lies further back costs more than m.
+    goes back to the last match, at most m columns: a match further back costs more than m.
     """
     alphabet, letters = np.unique(pattern, return_inverse=True)
     columns = len(text) + 1
@@ -111,8 +111,8 @@ def _cell(matches_here, above_left, above, beyond):
 
 @kept()
 def _row(x, letter, i, rows, m, k, table):
-    """Equation (3) for row i, whose letter is that of a row of X; rows: int32[2, n+2], row 0 as
-    row 1 wants it to begin with. Row m goes to the table."""
+    """Equation (3) for row i, whose letter is the letter of a row of X; rows: int32[2, n+2], row 0
+    as row 1 wants it to begin with. Row m goes to the table."""
     j = cuda.grid(1) + 1
     matches, above, here = x[letter], rows[(i - 1) % 2], rows[i % 2]
     if j == 1:
@@ -135,8 +135,8 @@ def _of_thread_before(value):
 def _last_cell(text, pattern, letters, x, before, inside, rows):
     """Algorithm 2 for one column of a block: its cell of the last row.
 
-    text: that of the block, behind `before` letters; inside: whether the column is one of the
-    text's; rows: int32[2, ENTRIES], what the block's warps exchange. Matches before the block's
+    text: the block's, behind `before` letters; inside: whether the column is one of the
+    text's; rows: int32[2, ENTRIES], which the block's warps exchange. Matches before the block's
     first column count as none: column 0 of the block stands before it. Of equation (4) Avar comes
     from the thread before, by shuffle, or from memory across warps; Bvar is the thread's own value;
     Cvar comes from memory.

@@ -1,0 +1,216 @@
+"""Where records have no known letters, and the letters around: what a second look is taken at.
+
+    record          A C G T N N N N N N N N N N T G C A
+    gaps         ├──┤       ├─────────────────┤        ├──┤
+    pieces       ├──────┤├─────┤           ├─────┤├───────┤
+
+A gap is a stretch of unknown letters, or what lies behind an end of a linear record. Pieces show
+the letters on either side of both its ends, as far as a site of an oligo reaches.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from kmatch.arrays import (
+    Bools,
+    Bytes,
+    Longs,
+    Rows,
+    bounds_of,
+    offsets_in_rows,
+    order_of,
+    run_starts,
+)
+from kmatch.results.batches import ENDLESS
+from kmatch.sequences.alphabet import encode_text
+from kmatch.sequences.circles import Circular
+from kmatch.sequences.records import Stretch, whole_stretches
+
+TOGETHER = 1 << 22  # letters of records whose gaps are looked for together, or of a longer one
+BLOCK = 1 << 18  # letters that are looked at together
+ANY = np.uint8(ord("N"))
+KNOWN = b"ACGTUacgtu"
+
+
+@dataclass(frozen=True)
+class Records(Rows):
+    """n records of genomes whose letters lie side by side.
+
+    number: int64[n], as hits have it; begin: int64[n], where its letters begin; size: int64[n], how
+    many there are; circle_size: int64[n], the same of a circular record, ENDLESS of a linear one.
+    """
+
+    number: Longs
+    begin: Longs
+    size: Longs
+    circle_size: Longs
+
+    @property
+    def is_circular(self) -> Bools:
+        """Whether each record is circular, bool[n]."""
+        return self.circle_size < ENDLESS
+
+
+@dataclass(frozen=True)
+class Gaps(Rows):
+    """n stretches without a known letter.
+
+    record: int64[n], the row of its record in Records; start, end: int64[n], 0-based and half-open;
+    at an end of a linear record it goes on behind the end.
+    """
+
+    record: Longs
+    start: Longs
+    end: Longs
+
+
+def gaps_in(letters: Bytes, records: Records, overhang: int) -> Gaps:
+    """Return the Gaps of records, sorted.
+
+    letters: uint8, ASCII; overhang: letters that an oligo has behind an end at the most.
+
+        record          N N A C G N N T
+        gaps        ├───────┤   ├───┤ ├───┤       −2 … 2, 5 … 7, 8 … 10, with an overhang of 2
+    """
+    unknown = unknown_letters(letters)
+    ends = records.begin + records.size
+    of_letter = np.searchsorted(ends, unknown, side="right")
+    position = unknown - records.begin[of_letter]
+
+    # The runs of unknown letters, and what is behind the ends of linear records.
+    run_rows = run_starts(of_letter, position - np.arange(len(position)))
+    run_counts = np.diff(run_rows, append=len(position))
+    linear = np.flatnonzero(~records.is_circular)
+    size = records.size[linear]
+    record = np.concatenate([of_letter[run_rows], linear, linear])
+    start = np.concatenate([position[run_rows], np.full(len(linear), -overhang), size])
+    end = np.concatenate([position[run_rows] + run_counts, np.zeros_like(size), size + overhang])
+    return united(Gaps(record, start, end))
+
+
+def unknown_letters(letters: Bytes) -> Longs:
+    """Return the positions of letters that are no A, C, G or T, int64[n], fast where all are."""
+    found = [np.zeros(0, np.int64)]
+    for begin in range(0, len(letters), BLOCK):
+        block = letters[begin : begin + BLOCK]
+        if block.tobytes().translate(None, delete=KNOWN):
+            found.append(begin + np.flatnonzero(encode_text(block) == 0))
+    return np.concatenate(found)
+
+
+def united(gaps: Gaps) -> Gaps:
+    """Return intervals as Gaps that neither overlap nor touch, sorted."""
+    gaps = gaps.take(order_of(gaps.record, gaps.start))
+    first_rows, end = unions(gaps.record, gaps.start, gaps.end)
+    return Gaps(gaps.record[first_rows], gaps.start[first_rows], end)
+
+
+def unions(group: Longs, start: Longs, end: Longs) -> tuple[Longs, Longs]:
+    """Return of the unions of intervals that overlap or touch the first rows, and the ends.
+
+    group, start, end: int64[n], sorted by group, then by start; those of two groups stay apart.
+
+        intervals    ├──┤  ├────┤    ├─┤          1 … 4, 7 … 12, 12 … 14, 17 … 19
+                                ├─┤
+        unions       ├──┤  ├──────┤  ├─┤          rows 0, 1 and 3; ends 4, 14 and 19
+    """
+    # On one line, on which intervals of two groups do not touch.
+    low = int(start.min(initial=0))
+    spacing = int(end.max(initial=0)) - low + 2
+    line_start = group * spacing + start - low
+    line_end = np.maximum.accumulate(group * spacing + end - low)
+    begins = np.ones(len(start), np.bool_)
+    begins[1:] = line_start[1:] > line_end[:-1]
+    first_rows = np.flatnonzero(begins)
+    last_rows = np.append(first_rows[1:], len(start)) - 1
+    last_rows = last_rows[: len(first_rows)]
+    return first_rows, line_end[last_rows] - group[first_rows] * spacing + low
+
+
+def pieces_around(gaps: Gaps, records: Records, reach: int, overhang: int) -> Gaps:
+    """Return the pieces of records in which lies every site that holds a letter of a gap, and one
+    that is in no gap.
+
+        gap               ├───────────────────┤
+        pieces       ├─────────┤         ├─────────┤       of `reach` letters on either side
+
+    reach: letters of the longest site; overhang: as `gaps_in` takes it. Those of a circle may begin
+    before 0 or end behind its letters.
+    """
+    centre = np.concatenate([gaps.start, gaps.end])
+    record = np.concatenate([gaps.record, gaps.record])
+    start = centre - reach
+    end = centre + reach
+    is_linear = ~records.is_circular[record]
+    start = np.where(is_linear, np.maximum(start, -overhang), start)
+    end = np.where(is_linear, np.minimum(end, records.size[record] + overhang), end)
+    return united(Gaps(record, start, end))
+
+
+class Pieces(NamedTuple):
+    """Pieces of records, n of them side by side, which show every masked site that is in no gap.
+
+    letters: uint8, ASCII, N where a piece goes on behind a record; bounds: int64[n+1], where each
+    piece begins among them; start: int64[n], where it begins in its record; records: Records, of
+    each piece.
+    """
+
+    letters: Bytes
+    bounds: Longs
+    start: Longs
+    records: Records
+
+
+def cut_out(letters: Bytes, records: Records, around: Gaps) -> Pieces:
+    """Return the Pieces of Records at some intervals."""
+    bounds = bounds_of(around.end - around.start)
+    of_piece = records.take(around.record)
+
+    # Where each letter is in its record, on a circle in its first turn.
+    piece = np.repeat(np.arange(len(around)), np.diff(bounds))
+    position = around.start[piece] + offsets_in_rows(bounds)
+    position %= of_piece.circle_size[piece]
+    is_inside = position < of_piece.size[piece]
+    place = of_piece.begin[piece] + position
+    shown = np.full(len(place), ANY)
+    shown[is_inside] = letters[place[is_inside]]
+    return Pieces(shown, bounds, around.start, of_piece)
+
+
+def records_together(
+    stretches: Iterable[Stretch], circular: Circular | None
+) -> Iterator[tuple[Bytes, Records]]:
+    """Yield the letters of Stretches, many together, and their Records, numbered from 0."""
+    first = 0
+    waiting: list[Stretch] = []
+    letter_count = 0
+    for stretch in whole_stretches(stretches):
+        waiting.append(stretch)
+        letter_count += len(stretch.letters)
+        if letter_count >= TOGETHER:
+            letters, records = _records_of(waiting, circular, first)
+            yield letters, records
+            first += len(records)
+            waiting = []
+            letter_count = 0
+    if waiting:
+        yield _records_of(waiting, circular, first)
+
+
+def _records_of(
+    stretches: list[Stretch], circular: Circular | None, first: int
+) -> tuple[Bytes, Records]:
+    """Return the letters of Stretches, and their Records, numbered from the first one on."""
+    parts = [np.asarray(stretch.letters) for stretch in stretches]
+    letters = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    size = np.concatenate([stretch.lengths for stretch in stretches])
+    is_circular = np.zeros(len(size), np.bool_)
+    if circular is not None:
+        flags = [circular.has(name) for stretch in stretches for name in stretch.names]
+        is_circular = np.array(flags, np.bool_)
+    number = first + np.arange(len(size))
+    circle_size = np.where(is_circular, size, ENDLESS)
+    return letters, Records(number, bounds_of(size)[:-1], size, circle_size)

@@ -1,0 +1,164 @@
+"""One allele is one allele however it is written: alleles of several lines that are equal.
+
+Two alleles are equal if they are so once both are moved to the left as far as the reference allows:
+
+    record        G C T T T T A
+    C to CT         C T+              T comes in behind C
+    T to TT                 T T+      T comes in behind the last T: moved left, behind C too
+
+Of equal ones the first line keeps its allele, and the copies of the others have this one.
+"""
+
+import math
+from collections import deque
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from kmatch.arrays import Bytes
+from kmatch.sequences.records import Letters
+from kmatch.variants.alleles import Change, change_of
+from kmatch.variants.vcf import Site
+
+FARTHEST = 10_000  # letters by which an allele is moved at the most
+FIRST_LOOK = 16  # letters before an allele that are compared at first
+
+
+def leftmost(letters: Letters, change: Change) -> Change:
+    """Return an insertion or a deletion, moved to the left as far as the record's letters allow.
+
+    letters: of the record, in any case.
+
+        record    G C T T T T A       start 6, end 6, letters T   ->   2, 2, T
+    """
+    start, end, inserted = change
+    unit = inserted or upper(letters[start:end])
+    size = len(unit)
+    moved = 0
+    look = FIRST_LOOK
+    while moved < min(start, FARTHEST):
+        # The letters before, and those that come round as the change moves over them.
+        stop = min(moved + look, start, FARTHEST)
+        before = upper(letters[start - stop : start - moved])
+        for letter in reversed(before):
+            if letter != unit[-1 - moved % size]:
+                break
+            moved += 1
+        if moved < stop:
+            break
+        look *= 4
+    turns = moved % size
+    if inserted:
+        inserted = unit[size - turns :] + unit[: size - turns]
+    return Change(start - moved, end - moved, inserted)
+
+
+def upper(letters: Bytes) -> bytes:
+    """Return letters in upper case, with T for U."""
+    return letters.tobytes().upper().replace(b"U", b"T")
+
+
+class Joiner:
+    """Joins the equal alleles of a record's lines, which come in order.
+
+    letters: of the record. known: of each allele the site and the row there of the first line that
+    has it, where a later line may.
+    """
+
+    def __init__(self, letters: Letters) -> None:
+        self._letters = letters
+        self._waiting: deque[tuple[Site, list[Change]]] = deque()
+        self._known: dict[Change, tuple[Site, int]] = {}
+
+    def add(self, site: Site) -> None:
+        """Take the next site, without what earlier lines have."""
+        changes = self._changes_of(site)
+        rows = self._own_rows(site, changes) if len(changes) > 2 else [1]
+        kept = [0]
+        for row in rows:
+            if changes[row] in self._known:
+                first_site, first_row = self._known[changes[row]]
+                give(site, row, first_site, first_row)
+            else:
+                kept.append(row)
+        if len(kept) == 1:
+            return
+        if len(kept) < len(site.alleles):
+            site = site.keep(kept)
+            changes = [changes[row] for row in kept]
+        for row in range(1, len(kept)):
+            self._known[changes[row]] = (site, row)
+        self._waiting.append((site, changes))
+
+    def released(self, before: float) -> Iterator[Site]:
+        """Yield the sites that have no letters of REF from a position on, and forget them."""
+        waiting = self._waiting
+        while waiting and waiting[0][0].record_end < before:
+            site, changes = waiting.popleft()
+            for change in changes[1:]:
+                del self._known[change]
+            yield site
+
+    def _changes_of(self, site: Site) -> list[Change]:
+        """Return what each allele of a site changes in the record, moved to the left."""
+        ref = site.alleles[0]
+        changes = [Change(0, 0, b"")]
+        for alt in site.alleles[1:]:
+            start, end, letters = change_of(ref, alt)
+            change = Change(site.record_start + start, site.record_start + end, letters)
+            if not letters or start == end:
+                change = leftmost(self._letters, change)
+            changes.append(change)
+        return changes
+
+    def _own_rows(self, site: Site, changes: list[Change]) -> list[int]:
+        """Return the rows of the alleles of a line that differ; equal ones are joined."""
+        first_row: dict[Change, int] = {}
+        for row in range(1, len(changes)):
+            first = first_row.setdefault(changes[row], row)
+            if first != row:
+                give(site, row, site, first)
+        return list(first_row.values())
+
+
+def give(site: Site, row: int, first_site: Site, first_row: int) -> None:
+    """Give the copies and the frequency of an allele to the equal one that a line had before.
+
+    A copy that cannot but have it has the reference there no longer.
+
+        line        C to CT     T to TT
+        copy 0      0|·         1|·         has the allele of the first line, and not C
+        copy 1      0/1         0/1         may have it
+    """
+    if site is not first_site:
+        others = np.delete(site.copies, row, axis=0)
+        is_certain = site.copies[row] & ~np.bitwise_or.reduce(others)
+        first_site.copies[0] &= ~is_certain
+    first_site.copies[first_row] |= site.copies[row]
+    frequencies = first_site.frequencies
+    frequencies[first_row] = greater(frequencies[first_row], site.frequencies[row])
+
+    # What is counted in one line, and what in both.
+    if site.called.shape[1] == first_site.called.shape[1]:
+        first_site.called[first_row] |= site.called[row]
+        first_site.called[0] |= site.called[0]
+    if site is first_site:
+        site.copies[row] = 0
+        site.called[row] = 0
+
+
+def greater(frequency: float, other: float) -> float:
+    """Return the greater of two frequencies, of which each may be NaN."""
+    return other if math.isnan(frequency) or other > frequency else frequency
+
+
+def joined_alleles(sites: Iterable[Site], letters: Letters) -> Iterator[Site]:
+    """Yield the sites of a record in order, where each allele is at the first of its lines.
+
+    letters: of the record.
+    """
+    joiner = Joiner(letters)
+    for site in sites:
+        yield from joiner.released(site.record_start - FARTHEST)
+        joiner.add(site)
+    yield from joiner.released(math.inf)

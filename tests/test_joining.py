@@ -1,0 +1,105 @@
+"""Alleles of several lines that are equal, however they are written."""
+
+import math
+
+import numpy as np
+import pytest
+from support.alleles import site
+
+from kmatch.variants.alleles import Change
+from kmatch.variants.joining import FARTHEST, joined_alleles, leftmost
+
+
+def letters_of(text):
+    return np.frombuffer(text.encode(), np.uint8)
+
+
+def joined(text, *sites):
+    return list(joined_alleles(sites, letters_of(text)))
+
+
+def copies_of(each):
+    return [format(word, "b").zfill(4) for word in each.copies[:, 0].tolist()]
+
+
+@pytest.mark.parametrize(
+    ("text", "change", "moved"),
+    [
+        ("GCTTTTA", (6, 6, b"T"), (2, 2, b"T")),  # behind the last T
+        ("GCTTTTA", (5, 6, b""), (2, 3, b"")),  # one T of four is deleted
+        ("GACACAT", (6, 6, b"CA"), (1, 1, b"AC")),
+        ("acacat", (5, 5, b"CA"), (0, 0, b"AC")),  # as far as the record goes
+        ("G" + "T" * 12_000, (12_001, 12_001, b"T"), (12_001 - FARTHEST,) * 2 + (b"T",)),
+        ("TACGACGACG", (10, 10, b"ACG"), (1, 1, b"ACG")),
+    ],
+)
+def test_an_allele_is_moved_left_as_far_as_it_can(text, change, moved):
+    assert leftmost(letters_of(text), Change(*change)) == Change(*moved)
+
+
+def test_equal_alleles_are_one_with_the_copies_of_either():
+    # record      G C T T T T A
+    # line 0        C to CT             copy 3
+    # line 1            T to TT         copies 0 and 1, of which 1 may have it
+    #             copies 3210
+    first = site(1, "C,CT", [0b0111, 0b1000])
+    second = site(4, "T,TT", [0b1110, 0b0011])
+    (one,) = joined("GCTTTTA", first, second)
+    assert one.record_start == 1 and one.spelled == ["", "C:CT"]
+    assert copies_of(one) == ["0110", "1011"]  # copy 0 has it, and not the reference
+
+
+def test_letters_that_ref_and_alt_share_do_not_matter():
+    first = site(1, "C,A", [0b0011, 0b0100])
+    second = site(1, "CN,AN", [0b0110, 0b0001])
+    third = site(1, "CTT,CAT", [0b0011, 0b0100])
+    one, other = joined("GCTTTTA", first, second, third)
+    assert copies_of(one) == ["0010", "0101"] and other.spelled == ["", "CTT:CAT"]
+
+
+def test_a_line_keeps_its_other_alleles():
+    # line 1 has one allele of line 0, and another one
+    first = site(1, "C,A", [0b0011, 0b1100])
+    second = site(1, "C,A,G", [0b1100, 0b0001, 0b0010])
+    one, other = joined("GCTTTTA", first, second)
+    assert copies_of(one) == ["0010", "1101"]
+    assert other.spelled == ["", "C:G"] and copies_of(other) == ["1101", "0010"]
+
+
+def test_equal_alleles_of_one_line_are_one():
+    (one,) = joined("GCTTTTA", site(1, "CTT,CT,TT,CT", [0b0001, 0b0010, 0b0100, 0b1000]))
+    assert one.spelled == ["", "CTT:CT", "CTT:TT"]
+    assert copies_of(one) == ["0001", "1010", "0100"]
+
+
+def test_the_frequency_is_the_greater_or_counted_from_the_joined_copies():
+    def line(start, alleles, copies, frequency):
+        called = np.array(copies, np.uint64)[:, None]
+        return site(start, alleles, copies)._replace(
+            frequencies=[math.nan, frequency], called=called
+        )
+
+    def joined_frequency(*frequencies):
+        first = line(1, "C,CT", [0b0111, 0b1000], frequencies[0])
+        second = line(4, "T,TT", [0b1101, 0b0010], frequencies[1])
+        (one,) = joined("GCTTTTA", first, second)
+        return one.frequency(1)
+
+    assert joined_frequency(0.1, 0.3) == joined_frequency(0.3, 0.1) == 0.3
+    assert joined_frequency(math.nan, 0.3) == 0.3
+    assert joined_frequency(math.nan, math.nan) == 0.5  # copies 3 and 1 of four
+
+
+def test_lines_too_far_for_an_allele_to_move_are_not_waited_for():
+    text = "A" * 30_000
+    sites = [site(start, "A,C", [1, 1]) for start in (5, 9, 12_000)]
+    handed = []
+
+    def watched():
+        for each in sites:
+            handed.append(each.record_start)
+            yield each
+
+    found = joined_alleles(watched(), letters_of(text))
+    assert next(found).record_start == 5 and handed == [5, 9, 12_000]
+    assert [each.record_start for each in found] == [9, 12_000]
