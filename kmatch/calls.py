@@ -105,7 +105,7 @@ def hits_of(
             hits.letters = GenomeTexts(genomes, longest).letters
 
         # Its rows.
-        scorer = make_scorer(query, names, nuclease) if names else None
+        scorer = make_scorer(query, names, nuclease, run.threads) if names else None
         search = begin_search(query, genomes, run, load_regions(where.regions), scorer)
         search.progress.tell = how.on_progress
         hits.take(limited(search, patterns, limit, query.each))

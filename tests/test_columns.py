@@ -89,7 +89,7 @@ def test_a_column_is_declared_once(genome):
 
 def test_a_format_is_a_writer(genome, monkeypatch):
     class Starts(Writer):
-        def fields(self, batch):
+        def fields(self, batch, carried):
             return [("at ", self.table.cells("start", batch))]
 
     monkeypatch.setitem(FORMATS, "starts", Starts)

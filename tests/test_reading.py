@@ -3,6 +3,9 @@
 import gzip
 import io
 import re
+import threading
+import time
+from functools import partial
 from itertools import islice, pairwise
 from tempfile import TemporaryFile
 from unittest import mock
@@ -374,6 +377,28 @@ def test_calls_are_made_ahead_and_told_in_order(threads):
         with pytest.raises(error):
             next(results)
     assert len(made) < 30
+
+
+def test_results_are_told_while_the_next_call_is_hard_to_come_by():
+    """Of a search, hits are written before the next chunk is searched."""
+    told, told_when_asked = [], []
+    ends = [threading.Event() for _ in range(4)]
+
+    def call(number):
+        ends[number].set()
+        return number
+
+    def calls():
+        for number, end in enumerate(ends):
+            yield partial(call, number)
+            end.wait(60)
+            time.sleep(0.1)  # in which the thread hands the result over
+            told_when_asked.append(len(told))
+
+    for result in Workers(2).ahead(calls()):
+        told.append(result)
+    assert told == [0, 1, 2, 3]
+    assert told_when_asked[-1] >= 2
 
 
 def test_an_error_behind_the_first_chunks_is_reported(tmp_path):

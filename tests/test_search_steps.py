@@ -19,7 +19,7 @@ from kmatch.search.rules import Pam, Rules, joint_pam, sought_of
 from kmatch.search.search import by_record
 from kmatch.search.tracing import _used_room
 from kmatch.search.turns import CircleEnds, are_minima_on_circles, loci_on_circles
-from kmatch.search.waiting import WaitingHits
+from kmatch.search.waiting import NONE, PlacedHits, WaitingHits
 from kmatch.search.windows import _windows_once, _with_pam
 from kmatch.sequences.alphabet import encode
 from kmatch.sequences.patterns import PatternSet
@@ -132,10 +132,37 @@ def test_hits_are_released_when_no_later_one_precedes_or_joins_them(are_loci, re
     hits = hit_batch(places.start, places.end)
     hits = HitBatch(**{**vars(hits), "distance": distance.astype(np.int32)})
     waiting = WaitingHits(are_loci)
-    waiting.add(hits, places)
-    assert waiting.released(16).start.tolist() == released
-    assert waiting.released(100).start.tolist() == ([12] if are_loci else [18])
-    assert len(waiting.released(100)) == 0
+    drawn = PlacedHits(hits, places).in_order()
+    assert starts(waiting.released(drawn, 16)) == released
+    assert starts(waiting.released(NONE, 100)) == ([12] if are_loci else [18])
+    assert starts(waiting.released(NONE, 100)) == []
+
+
+def test_hits_come_among_those_that_wait_or_behind_them():
+    _, waiting_places = drawn_hits(
+        "  [--1--]                     ",
+        "        [--1--]               ",
+    )
+    _, places = drawn_hits(
+        "      [--1--]                 ",
+        "            [--1--]           ",
+        "                    [--1--]   ",
+        # later hits start at ^20
+    )
+    waiting = WaitingHits(are_loci=False)
+    assert starts(waiting.released(placed(waiting_places), 4)) == [2]
+    assert starts(waiting.released(placed(places), 20)) == [6, 8, 12]
+    assert starts(waiting.released(NONE, 100)) == [20]
+
+
+def starts(batches):
+    """Where the hits of HitBatches start."""
+    return [start for batch in batches for start in batch.start.tolist()]
+
+
+def placed(places):
+    """PlacedHits of Places."""
+    return PlacedHits(hit_batch(places.start, places.end), places)
 
 
 def test_ends_that_a_chunk_finds():
@@ -216,11 +243,12 @@ def test_loci_on_a_circle():
 
 
 def test_columns_out_of_their_room():
-    bounds, lengths = longs(0, 5, 10), longs(3, 2)
+    bounds = longs(0, 5, 10)
+    rows, lengths = longs(1, 0), longs(2, 3)
     leading = np.frombuffer(b"==X.." + b"==...", np.uint8)
-    assert _used_room(leading, bounds, lengths, leads=True).letters.tobytes() == b"==X=="
+    assert _used_room(leading, bounds, rows, lengths, leads=True).letters.tobytes() == b"====X"
     others = np.frombuffer(b"..==X" + b"...==", np.uint8)
-    assert _used_room(others, bounds, lengths, leads=False).letters.tobytes() == b"==X=="
+    assert _used_room(others, bounds, rows, lengths, leads=False).letters.tobytes() == b"====X"
 
 
 def test_records_and_last_letters_of_a_chunk():

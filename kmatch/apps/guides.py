@@ -87,7 +87,7 @@ def search_sites(panel: PatternSet, options: GuideOptions, genomes: Genomes, run
     """Begin the search for the sites of guides."""
     query = guide_query(panel, options)
     scores = options.scores
-    scorer = make_scorer(query, scores, options.nuclease) if scores else None
+    scorer = make_scorer(query, scores, options.nuclease, run.threads) if scores else None
     table = Hits((), panel, genomes, options.pam_side == "5p")
     table.add_scores(scores)
     if run.variants is not None:

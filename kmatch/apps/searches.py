@@ -46,8 +46,12 @@ def _begin_ends(query: Query, genomes: Genomes, run: Run, regions: Regions | Non
     return begin_here(query, genomes, run, regions)
 
 
-def make_scorer(query: Query, names: Sequence[str], nuclease: str | None = None) -> "Scorer":
+def make_scorer(
+    query: Query, names: Sequence[str], nuclease: str | None = None, threads: int | None = None
+) -> "Scorer":
     """Return the Scorer of the hits of a Query by the scores of these names.
+
+    threads: that may score hits, None for one a core.
 
     Raises InputError for PAMs that a score is not for, and for another nuclease than its own.
     """
@@ -55,7 +59,8 @@ def make_scorer(query: Query, names: Sequence[str], nuclease: str | None = None)
 
     rules = rules_of(query)
     pams = [pam.sequence for pam in rules.pams]
-    return Scorer(names, query.patterns.sequences, pams, rules.leads, rules.bounds, nuclease)
+    guides = query.patterns.sequences
+    return Scorer(names, guides, pams, rules.leads, rules.bounds, nuclease, threads)
 
 
 @contextmanager

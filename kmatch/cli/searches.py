@@ -382,7 +382,7 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     table = Hits((), panel, search.genomes, query.pam_side == "5p", shares)
     table.threads = given.threads
     table.command_line = given.command_line
-    scorer = make_scorer(query, given.score) if given.score else None
+    scorer = make_scorer(query, given.score, threads=given.threads) if given.score else None
     table.add_scores(given.score)
     table.has_alleles = bool(given.vcf)
     search.dress(table, VARIANTS if given.vcf else ())

@@ -17,7 +17,7 @@ from kmatch.arrays import Bytes, Longs, Words
 from kmatch.engine.codes import Found
 from kmatch.engine.geometry import Layout, Text
 from kmatch.engine.queries import DifferenceQuery, QueryArrays
-from kmatch.engine.types import SET, Starts
+from kmatch.engine.types import SET, Beside, Starts
 from kmatch.engine.workers import Workers, cores, pack_items
 from kmatch.jit.entries import entry
 
@@ -108,17 +108,24 @@ class Engine(ABC):
 
     @abstractmethod
     def start_edit(
-        self, text: Text, query: DifferenceQuery, way: str | None, capacity: int, owned: int = 0
+        self,
+        text: Text,
+        query: DifferenceQuery,
+        way: str | None,
+        capacity: int,
+        owned: int = 0,
+        beside: Beside | None = None,
     ) -> Scan:
         """Start to look for the anchored ends of each query within its limit.
 
         way: `filter` or `scan` (see `kmatch.engine.ways`), None to choose; owned: the positions of
         the chunk, where minima alone are wanted and an engine may leave other ends out, 0 for all
-        ends. The position of a hit is the position of the letter read last; some codes come twice,
-        and some ends are marked (see `kmatch.engine.codes.marked`). A query that is read upwards
-        owns the positions halo … halo + 64·words·rows − 1. The positions before warm up the
-        recurrence, so a genome begins with `halo` empty positions. A query that is read downwards
-        owns 0 … 64·words·rows − 1. The halo is at least m + k of every query.
+        ends; beside: PAMs, and an engine may leave out ends that have none. The position of a hit
+        is the position of the letter read last; some codes come twice, and some ends are marked
+        (see `kmatch.engine.codes.marked`). A query that is read upwards owns the positions halo …
+        halo + 64·words·rows − 1. The positions before warm up the recurrence, so a genome begins
+        with `halo` empty positions. A query that is read downwards owns 0 … 64·words·rows − 1. The
+        halo is at least m + k of every query.
         """
 
     @abstractmethod

@@ -158,6 +158,13 @@ class Constraints(NamedTuple):
     leads: bool
 
 
+class Beside(NamedTuple):
+    """PAMs that have to stand beside ends; shown: the positions that their chunk shows."""
+
+    constraints: Constraints
+    shown: int
+
+
 class View(NamedTuple):
     """The letters that a chunk shows, and some letters before it.
 

@@ -81,7 +81,7 @@ def spans(shown: int) -> int:
     return -(-shown // SPAN)
 
 
-AHEAD = 2  # calls for each thread whose results wait for their turn, or are under way
+AHEAD = 2  # calls beyond one a thread whose results wait for their turn, or are under way
 
 Kernel = Callable[..., object]
 Result = TypeVar("Result")
@@ -115,24 +115,27 @@ class Workers:
     ) -> Iterator[Result]:
         """Yield the results of calls, in order, while threads make some of the next ones.
 
-        most: how many calls are made at a time, None for as many as there are threads. What a call
-        raises, or asking for one, is raised in its turn.
+        calls: are asked for in the calling thread; most: how many calls are made at a time, None
+        for as many as there are threads. What a call raises, or asking for one, is raised in its
+        turn. A result that is there is yielded before the next call is asked for, which may take
+        long; no more than a few calls are under way or wait for their turn.
         """
         if self.threads == 1:
             yield from (call() for call in calls)
             return
-        submit = pool(most or self.threads, "kmatch reading").submit
+        submit = pool(most or self.threads, "kmatch items").submit
         waiting = deque[Future[Result]]()
         following = iter(calls)
         ended: Exception | None = None
         try:
             while waiting or not ended:
-                while not ended and len(waiting) <= AHEAD * self.threads:
+                if not ended:
                     try:
                         waiting.append(submit(next(following)))
                     except Exception as error:
                         ended = error
-                if waiting:
+                is_full = len(waiting) > self.threads + AHEAD
+                if waiting and (ended or is_full or waiting[0].done()):
                     yield waiting.popleft().result()
             if not isinstance(ended, StopIteration):
                 raise ended
@@ -167,3 +170,6 @@ class Job:
         for share in self.shares:
             if not share.cancel():
                 share.result()
+
+
+ALONE = Workers(1)  # for an item of work, beside which threads do others

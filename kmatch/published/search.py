@@ -15,7 +15,7 @@ from kmatch.engine.codes import Coding, Found, found_in, marked
 from kmatch.engine.engine import Engine, Scan, UnderWay, read_text
 from kmatch.engine.geometry import LANES_PER_WORD, Layout, Text, halo_of
 from kmatch.engine.queries import DifferenceQuery, QueryArrays, ReadingArrays, step_of
-from kmatch.engine.types import FRESH, Starts
+from kmatch.engine.types import FRESH, Beside, Starts
 
 if TYPE_CHECKING:
     from kmatch.published.registry import Algorithm
@@ -112,7 +112,13 @@ class Published(Engine):
         return _done(codes)
 
     def start_edit(
-        self, text: Text, query: DifferenceQuery, way: str | None, capacity: int, owned: int = 0
+        self,
+        text: Text,
+        query: DifferenceQuery,
+        way: str | None,
+        capacity: int,
+        owned: int = 0,
+        beside: Beside | None = None,
     ) -> Scan:
         """See `Engine.start_edit`. A query that is read downwards is looked for in the reverse
         text."""

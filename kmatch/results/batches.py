@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -384,7 +384,7 @@ def take_texts(texts: Texts, rows: Longs | slice) -> Texts:
         first, last, _ = rows.indices(len(texts.bounds) - 1)
         bounds = texts.bounds[first : max(first, last) + 1]
         letters = texts.letters[bounds[0] : bounds[-1]]
-        return Texts(bounds - bounds[0], letters)
+        return Texts(bounds - bounds[0] if first else bounds, letters)
     sizes = np.diff(texts.bounds)[rows]
     bounds = bounds_of(sizes)
     return Texts(bounds, gather(texts.letters, texts.bounds[rows], bounds))
@@ -392,7 +392,13 @@ def take_texts(texts: Texts, rows: Longs | slice) -> Texts:
 
 def row_fields(batch: Batch) -> list[str]:
     """Return the names of the fields that each row has a part of."""
-    return [each.name for each in fields(batch) if each.name not in WHOLE]
+    kind: Any = type(batch)
+    return _row_fields(kind)
+
+
+@cache
+def _row_fields(kind: type[Batch]) -> list[str]:
+    return [each.name for each in fields(kind) if each.name not in WHOLE]
 
 
 def take_rows(value: Any, rows: Longs | slice) -> Any:

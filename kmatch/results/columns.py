@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from math import inf
+from threading import get_ident
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
@@ -48,7 +49,8 @@ class Column(Generic[Kind]):
     """A column of the tables of a class, whose attribute of this name is an array of its values.
 
     kind: of these; cells(batch, table): makes its Cells; form: how numbers are written that are no
-    whole ones; missing: how NaN is; aligned: whether it is made of alignments.
+    whole ones; missing: how NaN is; aligned: whether it is made of alignments; in_turn: whether
+    cells are made in the order of rows, as they read genomes.
     """
 
     name = ""
@@ -61,12 +63,14 @@ class Column(Generic[Kind]):
         missing: str = "",
         *,
         aligned: bool = False,
+        in_turn: bool = False,
     ) -> None:
         self.kind = kind
         self.cells = cells
         self.form = form
         self.missing = missing
         self.aligned = aligned
+        self.in_turn = in_turn
 
     def __set_name__(self, owner: Any, name: str) -> None:
         self.name = name
@@ -106,7 +110,7 @@ class Column(Generic[Kind]):
 
 class Table(Generic[SomeBatch, Row]):
     """Rows of batches, in columns that are made when first used; without batches, what formats
-    write batches as.
+    write batches as. Threads ask it for the cells of several batches side by side.
 
     noun: what a row is.
     bed, tsv: the names of the columns that are written.
@@ -128,7 +132,7 @@ class Table(Generic[SomeBatch, Row]):
     threads: int | None = None
     warns = True
     annotation: "Annotation | None" = None
-    _made: tuple[Any, Any, Any] = (None, None, None)  # see `once`
+    _made: dict[int, tuple[Any, Any, Any]]  # see `once`
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -143,6 +147,7 @@ class Table(Generic[SomeBatch, Row]):
 
     def take(self, batches: Iterable[SomeBatch]) -> None:
         """Have the rows of batches, before any column is made."""
+        self._made = {}
         self.batches = list(batches)
         self._bounds = bounds_of([len(batch) for batch in self.batches])  # rows of the batches
 
@@ -166,10 +171,11 @@ class Table(Generic[SomeBatch, Row]):
 
     def once(self, make: Callable[[Any, Any], Any], batch: Batch) -> Any:
         """Return what a function makes of a batch and its table, once for several columns."""
-        last_make, last_batch, made = self._made
+        thread = get_ident()
+        last_make, last_batch, made = self._made.get(thread, (None, None, None))
         if last_make is not make or last_batch is not batch:
             made = make(batch, self)
-            self._made = (make, batch, made)
+            self._made[thread] = (make, batch, made)
         return made
 
     def add(self, names: Sequence[str]) -> None:

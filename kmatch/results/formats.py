@@ -1,13 +1,11 @@
 """BED, TSV, CSV, SAM, GFF3 and lines for eyes: the writer of each format by its name.
 
-A writer makes cells of rows, of which threads make lines beside the search.
+A writer makes lines of rows, which threads do beside the search.
 """
 
 import re
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -16,7 +14,7 @@ import numpy as np
 from kmatch import __version__
 from kmatch.arrays import Bytes, Longs, bounds_of, first_of_each, order_of, run_starts
 from kmatch.engine.types import Texts
-from kmatch.engine.workers import cores, pool
+from kmatch.engine.workers import Workers, cores
 from kmatch.errors import InputError
 from kmatch.genome import Genomes
 from kmatch.results.batches import Batch, HitBatch, cut_at_origin
@@ -37,8 +35,6 @@ from kmatch.results.lines import (
 from kmatch.results.sites import COMPLEMENT, flanks
 
 ROWS = 1 << 15  # formatted at a time
-MANY = 1 << 12  # rows of a batch that is formatted beside the search
-AHEAD = 6  # times ROWS that may wait
 # Columns of alignments: letters that match, a letter of the pattern alone, and one of the text.
 MATCH = ord("=")
 INSERTED = ord("I")
@@ -68,9 +64,16 @@ class Writer(ABC):
         """What stands above the lines."""
         return ""
 
+    def carried(self, batch: Any) -> Any:
+        """Return what some rows need of the rows before them; asked for in the order of rows."""
+        return None
+
     @abstractmethod
-    def fields(self, batch: Any) -> Fields:
-        """The Fields of the lines of some rows, asked for in order."""
+    def fields(self, batch: Any, carried: Any) -> Fields:
+        """Return the Fields of the lines of some rows, in a thread of its own.
+
+        carried: what `carried` returned for these rows.
+        """
 
     def write_all(self, batches: Iterable[Any]) -> None:
         """Write the header and batches.
@@ -86,21 +89,20 @@ class Writer(ABC):
             self.handle.write(more_lines)
         self.table.check()
 
-    def _formatted(self, batches: Iterable[Any]) -> Iterator[memoryview | bytes]:
-        """Yield the lines of batches; threads make those of large ones while the search goes on."""
-        threads = pool(self.table.threads or cores(), "kmatch lines")
-        waiting = deque[Future[memoryview]]()
+    def _formatted(self, batches: Iterable[Any]) -> Iterator[memoryview]:
+        """Yield the lines of batches, which threads make while the search goes on."""
+        workers = Workers(self.table.threads or cores())
+        return workers.ahead(self._items(batches))
+
+    def _items(self, batches: Iterable[Any]) -> Iterator[Callable[[], memoryview]]:
+        """Yield what makes the lines of some rows, for all rows of batches in order."""
         for batch in batches:
             for first in range(0, len(batch), ROWS):
-                fields = self.fields(batch.picked(slice(first, first + ROWS)))
-                if len(batch) < MANY and not waiting:  # seen at once, and before an error
-                    yield lines_of(fields)
-                    continue
-                waiting.append(threads.submit(lines_of, fields))
-                while waiting and (len(waiting) > AHEAD or waiting[0].done()):
-                    yield waiting.popleft().result()
-        for lines in waiting:
-            yield lines.result()
+                rows = batch.picked(slice(first, first + ROWS))
+                yield partial(self._lines_of, rows, self.carried(rows))
+
+    def _lines_of(self, batch: Any, carried: Any) -> memoryview:
+        return lines_of(self.fields(batch, carried))
 
 
 class BedWriter(Writer):
@@ -108,14 +110,16 @@ class BedWriter(Writer):
 
     between = "\t"
 
-    def fields(self, batch: Batch) -> Fields:
-        return self._tabbed(self.table.bed, cut_at_origin(batch))
+    def fields(self, batch: Batch, carried: Any) -> Fields:
+        return self._tabbed(self.table.bed, cut_at_origin(batch), {})
 
-    def _tabbed(self, names: Iterable[str], batch: Batch) -> Fields:
-        return [
-            (self.between if number else "", self.table.cells(name, batch))
-            for number, name in enumerate(names)
-        ]
+    def _tabbed(self, names: Iterable[str], batch: Batch, carried: dict[str, Cells]) -> Fields:
+        """Return the Fields of columns; carried: the cells of some of them."""
+        fields = []
+        for number, name in enumerate(names):
+            cells = carried[name] if name in carried else self.table.cells(name, batch)
+            fields.append((self.between if number else "", cells))
+        return fields
 
 
 class TsvWriter(BedWriter):
@@ -124,8 +128,14 @@ class TsvWriter(BedWriter):
     def header(self) -> str:
         return self.between.join(map(heading_of, self.table.tsv)) + "\n"
 
-    def fields(self, batch: Batch) -> Fields:
-        return self._tabbed(self.table.tsv, batch)
+    def carried(self, batch: Batch) -> dict[str, Cells]:
+        """Return the cells of the columns that are made in the order of rows."""
+        columns = self.table.columns
+        in_turn = [name for name in self.table.tsv if columns[name].in_turn]
+        return {name: self.table.cells(name, batch) for name in in_turn}
+
+    def fields(self, batch: Batch, carried: dict[str, Cells]) -> Fields:
+        return self._tabbed(self.table.tsv, batch, carried)
 
 
 class CsvWriter(TsvWriter):
@@ -133,8 +143,8 @@ class CsvWriter(TsvWriter):
 
     between = ","
 
-    def fields(self, batch: Batch) -> Fields:
-        return [(before, _quoted(cells)) for before, cells in super().fields(batch)]
+    def fields(self, batch: Batch, carried: dict[str, Cells]) -> Fields:
+        return [(before, _quoted(cells)) for before, cells in super().fields(batch, carried)]
 
 
 def _quoted(cells: Cells) -> Cells:
@@ -176,12 +186,13 @@ class SamWriter(Writer):
             program = f"{program}\tCL:{typed}"
         return "\n".join([*lines, program, ""])
 
-    def fields(self, batch: HitBatch) -> Fields:
+    def fields(self, batch: HitBatch, carried: Longs) -> Fields:
+        """See Writer; carried: the flags of lines."""
         ops, reads = self._forward(batch)
         differences = np.diff(ops.bounds) - ops.counted("=")
         return [
             ("", Named(self._labels, batch.pattern)),
-            ("\t", self._flags(batch)),
+            ("\t", carried),
             ("\t", self.table.cells("record", batch)),
             ("\t", batch.start + 1),
             ("\t255\t", TextCells(ops, runs=True)),
@@ -190,8 +201,8 @@ class SamWriter(Writer):
             ("\tkd:i:", batch.distance),
         ]
 
-    def _flags(self, batch: HitBatch) -> Longs:
-        """Return the flags of hits, whose batches are asked for in order."""
+    def carried(self, batch: HitBatch) -> Longs:
+        """Return the flags of hits, which tell whether their names stood in lines before."""
         labels = self._label_numbers[batch.pattern]
         is_secondary = np.ones(len(batch), np.bool_)
         is_secondary[first_of_each(order_of(labels), labels)] = False
@@ -308,19 +319,23 @@ class Gff3Writer(Writer):
             lines.append(f"##sequence-region {_in_sequence(name)} 1 {length}")
         return "\n".join([*lines, ""])
 
-    def fields(self, batch: HitBatch) -> Fields:
+    def carried(self, batch: HitBatch) -> tuple[int, Named]:
+        """Return the number of the first hit, and the lines of circles that stand before hits."""
         first = self._number
         self._number += len(batch)
-        name = batch.origin.name
-        genome = None if name is None else _in_value(name)
+        return first, self._circle_lines(batch)
+
+    def fields(self, batch: HitBatch, carried: tuple[int, Named]) -> Fields:
+        first, circle_lines = carried
+        genome = _genome_value(batch)
         fields: list[tuple[str, Cells]] = [
-            ("", self._circle_lines(batch, genome)),
+            ("", circle_lines),
             ("", record_cells(batch, _in_sequence)),
             ("\tkmatch\tnucleotide_match\t", batch.start + 1),
             ("\t", batch.end),
             ("\t", self.table.cells("score", batch)),
             ("\t", self.table.cells("strand", batch)),
-            ("\t.\tID=hit", np.arange(first, self._number)),
+            ("\t.\tID=hit", np.arange(first, first + len(batch))),
             (";Name=", Named(self._labels, batch.pattern)),
             (";distance=", batch.distance),
             (";cigar=", _cigar_values(self.table.cells("cigar", batch))),
@@ -329,8 +344,9 @@ class Gff3Writer(Writer):
             fields.append((";genome=", same(genome, batch)))
         return fields
 
-    def _circle_lines(self, batch: HitBatch, genome: str | None) -> Named:
+    def _circle_lines(self, batch: HitBatch) -> Named:
         """Return for the first hit of a circular record that record's line, for others nothing."""
+        genome = _genome_value(batch)
         lines = [""]
         which = np.zeros(len(batch), np.int64)
         circles = batch.origin.circles or {}
@@ -387,6 +403,12 @@ def _escaped(unfit: re.Pattern[bytes], name: str) -> str:
     return escaped.decode("utf-8", "surrogateescape")
 
 
+def _genome_value(batch: HitBatch) -> str | None:
+    """Return the name of the genome that hits are in as a value, None where there is but one."""
+    name = batch.origin.name
+    return None if name is None else _in_value(name)
+
+
 _in_sequence = partial(_escaped, re.compile(rb"[^a-zA-Z0-9.:^*$@!+_?|-]"))
 _in_value = partial(_escaped, re.compile(rb"[\x00-\x1f\x7f%;=&,]"))
 
@@ -431,11 +453,14 @@ class ViewWriter(Writer):
         self._patterns = [word.upper().replace("U", "T") for word in table.patterns.sequences]
         super().__init__(handle, table)
 
-    def fields(self, batch: HitBatch) -> Fields:
+    def carried(self, batch: HitBatch) -> list[tuple[str, str]]:
+        """Return the letters beside hits, as genomes are read in order."""
+        return list(flanks(batch, self.table.letters, AROUND))
+
+    def fields(self, batch: HitBatch, carried: list[tuple[str, str]]) -> Fields:
         ops = words_in(TextCells(batch.aligned.ops))
         texts = words_in(TextCells(batch.aligned.text))
-        beside = flanks(batch, self.table.letters, AROUND)
-        rows = zip(self._titles(batch), batch.pattern.tolist(), ops, texts, beside, strict=True)
+        rows = zip(self._titles(batch), batch.pattern.tolist(), ops, texts, carried, strict=True)
         paragraphs = []
         for title, pattern, row_ops, text, (before, behind) in rows:
             drawn = self._drawn(self._patterns[pattern], row_ops, text)

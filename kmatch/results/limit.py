@@ -12,7 +12,6 @@ from kmatch.arguments import checked_count
 from kmatch.arrays import Longs, offsets_in_rows, run_starts
 from kmatch.errors import warn
 from kmatch.results.batches import HitBatch, ProductBatch, joined, no_hits
-from kmatch.results.columns import write_line
 from kmatch.results.lines import number_word
 from kmatch.results.output import open_output
 from kmatch.sequences.oligos import PrimerPairs
@@ -66,8 +65,9 @@ class Counts:
         for score, specificity in self.scores.items():
             words = [number_word(value, "g") for value in specificity.values.tolist()]
             columns.append([f"specificity_{score}", *words])
-        for row in zip(*columns, strict=True):
-            write_line(handle, row)
+        rows = zip(*columns, strict=True)
+        lines = ["\t".join(map(str, row)) + "\n" for row in rows]
+        handle.write("".join(lines).encode("utf-8", "surrogateescape"))
 
 
 class ProductCounts:

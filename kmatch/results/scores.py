@@ -5,11 +5,13 @@ A new score is a function of aligned hits in a file of its own, and its line of 
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from kmatch.arrays import Bools, Floats
+from kmatch.engine.workers import Workers, cores
 from kmatch.errors import InputError
 from kmatch.nucleases import CAS9, NUCLEASES
 from kmatch.results.batches import HitBatch
@@ -93,10 +95,11 @@ class Scorer:
         leads: bool,
         most: Most,
         nuclease: str | None = None,
+        threads: int | None = None,
     ) -> None:
         """names: of the scores; guides: the letters of each pattern; pams: what they stand beside,
         all before the patterns if they lead; most: what hits were searched with; nuclease: if one
-        is named.
+        is named; threads: None for one a core.
 
         Raises InputError for PAMs and nucleases that a score is not for.
         """
@@ -104,17 +107,19 @@ class Scorer:
         self._scores = [SCORES[name] for name in names]
         self._guides = guide_letters(guides)
         self._most = most
+        self._workers = Workers(threads or cores())
 
     def scored(self, batches: Iterable[HitBatch]) -> Iterator[HitBatch]:
-        """Yield aligned HitBatches with their scores."""
-        for batch in batches:
-            if not len(batch):
-                yield batch
-                continue
-            scores = {
-                score.name: score.of_hits(batch, self._guides, self._most) for score in self._scores
-            }
-            yield replace(batch, scores=scores)
+        """Yield aligned HitBatches with their scores, which threads make."""
+        return self._workers.ahead(partial(self._scored, batch) for batch in batches)
+
+    def _scored(self, batch: HitBatch) -> HitBatch:
+        if not len(batch):
+            return batch
+        scores = {
+            score.name: score.of_hits(batch, self._guides, self._most) for score in self._scores
+        }
+        return replace(batch, scores=scores)
 
     def specificities(self) -> "dict[str, Specificity]":
         """Return a Specificity by each of the scores, by name."""

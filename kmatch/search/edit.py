@@ -5,7 +5,7 @@ sorted hits.
       → anchored ends      `ends_of`; what lies behind the chunk is held for the next one
       → ends within rules  `distances_within_rules`, where rules decide of ends
       → minima             `Plateaus`, unless the report is `ends`
-      → hits               `trace_ends`
+      → hits               `trace_ends`, an item of work for one of several threads
       → hits in order      `WaitingHits`
 
 A coordinate is a position in the genome as it is laid out, record after record, so that coordinates
@@ -13,9 +13,9 @@ order hits as records do. A hit is yielded once no later one can precede it. Som
 each chunk are kept, for the hits of ends near its beginning and for plateaus that go on there.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,9 +23,9 @@ from kmatch.arguments import REPORTS, check_choice
 from kmatch.arrays import Longs
 from kmatch.engine.codes import Coding, marked
 from kmatch.engine.engine import Engine, Scan
-from kmatch.engine.types import COLUMN_BITS, MOST_EDITS, Ends
+from kmatch.engine.types import COLUMN_BITS, MOST_EDITS, Beside, Ends, View
 from kmatch.engine.ways import work_of
-from kmatch.engine.workers import slabs
+from kmatch.engine.workers import ALONE, Workers, slabs
 from kmatch.genome import Genome, Genomes
 from kmatch.results.batches import HitBatch, hit_batch
 from kmatch.search.algorithms import choose_algorithm
@@ -41,7 +41,7 @@ from kmatch.search.search import Search, by_record
 from kmatch.search.tracing import distances_within_rules, gaps_of, limit_ends, trace_ends
 from kmatch.search.trial import Scans
 from kmatch.search.turns import hits_on_circles, on_circles
-from kmatch.search.waiting import WaitingHits
+from kmatch.search.waiting import NONE, PlacedHits, WaitingHits
 from kmatch.sequences.circles import Circles
 
 UNPACKED = 512  # positions for each of which there may be an end before a chunk is unpacked
@@ -124,6 +124,12 @@ class EditSearch(Search[HitBatch]):
         self, chunks: Iterable[PackedChunk], report: str, aligned: bool
     ) -> Iterator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks, some without rows."""
+        waiting = WaitingHits(are_loci=report == "loci")
+        for found in self.engine.workers.ahead(self._items(chunks, report, aligned)):
+            yield from waiting.released(found.hits, found.first_later)
+
+    def _items(self, chunks: Iterable[PackedChunk], report: str, aligned: bool) -> Iterator["Item"]:
+        """Yield the Items of an iterable of PackedChunks."""
         is_limited = self._sought.is_bound or self._sought.most_unknown is not None
         are_all_wanted = report == "ends" or is_limited
         start = self._scans.starting(partial(self._start_scan, are_all_wanted))
@@ -134,7 +140,7 @@ class EditSearch(Search[HitBatch]):
                 current = None
             if current is None:
                 current = ChunkPass(self._sought, self.engine, report, aligned)
-            yield from current.hits(chunk, codes)
+            yield from current.items(chunk, codes)
         if current:
             yield current.rest()
 
@@ -144,12 +150,27 @@ class EditSearch(Search[HitBatch]):
         """Start the scan of a chunk; are_all_wanted: whether ends that are no minima are, too."""
         owned = 0 if are_all_wanted else chunk.length
         query = self._sought.query
-        scan: Scan = engine.start_edit(chunk.plain, query, self.run.way, capacity, owned)
+        beside = None
+        if self._sought.rules.pams and self._sought.most_unknown is None:
+            beside = Beside(self._sought.constraints, shown=chunk.length + chunk.halo)
+        way = self.run.way
+        scan: Scan = engine.start_edit(chunk.plain, query, way, capacity, owned, beside)
         return scan
 
 
+class TracedHits(NamedTuple):
+    """Sorted hits that were traced together; first_later: where those of later Items start."""
+
+    hits: PlacedHits
+    first_later: int
+
+
+# Traces some ends; threads do several of them side by side.
+Item = Callable[[], TracedHits]
+
+
 class ChunkPass:
-    """One pass over chunks that follow one another, from their codes to sorted hits.
+    """One pass over chunks that follow one another, from their codes to hits.
 
     report: `minima`, `ends` or `loci`; aligned: whether hits come with their alignments.
     """
@@ -171,15 +192,14 @@ class ChunkPass:
         self._before = NO_LETTERS  # in front of it
         self._held = NO_ENDS  # that lie behind it
         self._plateaus = Plateaus(query.reading.backward, mark=query.k + 1)
-        self._waiting = WaitingHits(are_loci=report == "loci")
 
     def goes_on_with(self, chunk: PackedChunk) -> bool:
         """Return whether a chunk begins where the last one ends."""
         last = self._chunk
         return last is None or chunk.base <= last.base + last.length
 
-    def hits(self, chunk: PackedChunk, codes: Longs) -> Iterator[HitBatch]:
-        """Yield the hits that no later one precedes once the codes of the next chunk are known.
+    def items(self, chunk: PackedChunk, codes: Longs) -> Iterator[Item]:
+        """Yield the Items of the ends that are decided once the codes of the next chunk are known.
 
         codes: int64[n], sorted.
         """
@@ -196,7 +216,7 @@ class ChunkPass:
 
         # Ends that this chunk finds.
         code_before = -1
-        for batch in code_batches(codes, self._engine.threads, self._most_at_once):
+        for batch in code_batches(codes, self._most_at_once):
             ends = ends_of(batch, code_before, self._coding, self._is_backward, chunk)
             code_before = int(batch[-1])
             seen = shown_before(batch, self._coding, chunk)
@@ -204,8 +224,8 @@ class ChunkPass:
 
         yield self._decide(NO_ENDS, chunk.base + chunk.length)
 
-    def rest(self) -> HitBatch:
-        """Return the hits that are left, as no chunk goes on."""
+    def rest(self) -> Item:
+        """Return the Item of the ends that are left, as no chunk goes on."""
         return self._decide(NO_ENDS, FOREVER)
 
     def _leave(self, chunk: PackedChunk) -> None:
@@ -226,20 +246,27 @@ class ChunkPass:
         chunk.letters = NO_LETTERS
 
     def _owned(self, ends: AnchoredEnds, chunk: PackedChunk) -> AnchoredEnds:
-        """Return the ends in front of a chunk's end that the rules let be; hold those behind it."""
+        """Return the ends in front of a chunk's end, minima of which the rules let be; hold those
+        behind it."""
         chunk_end = chunk.base + chunk.length
         count = int(np.searchsorted(ends.coordinate, chunk_end))
         behind = ends.take(slice(count, None))
         self._held = self._held.followed_by(behind)
         ends = ends.take(slice(count))
+        if self._report == "ends":  # the items of work see to it
+            return ends
+        return self._within_rules(ends, chunk, chunk.view(self._before), self._engine.workers)
+
+    def _within_rules(
+        self, ends: AnchoredEnds, chunk: PackedChunk, view: View, workers: Workers
+    ) -> AnchoredEnds:
+        """Return the ends in a View of their chunk that the rules let be."""
         sought = self._sought
         if not sought.is_bound and sought.most_unknown is None:
             return ends
 
         # Ends within rules.
-        workers = self._engine.workers
-        _, chunk_ends = self._chunk_ends(ends, chunk)
-        view = chunk.view(self._before)
+        _, chunk_ends = self._chunk_ends(ends, chunk, view, workers)
         distance = chunk_ends.distance.copy()
         if sought.is_bound:
             distance = distances_within_rules(workers, view, sought, chunk_ends)
@@ -263,8 +290,10 @@ class ChunkPass:
         is_near = chunk.unknown.are_near(ends.position, reach)
         return np.flatnonzero(is_near | (ends.position < reach))
 
-    def _chunk_ends(self, ends: AnchoredEnds, chunk: PackedChunk) -> tuple[Longs, Ends]:
-        """Return the records of ends, and the ends as kernels take them.
+    def _chunk_ends(
+        self, ends: AnchoredEnds, chunk: PackedChunk, view: View, workers: Workers
+    ) -> tuple[Longs, Ends]:
+        """Return the records of ends in a View of their chunk, and the ends as kernels take them.
 
         Records are counted from the first one of the chunk, int64[n].
         """
@@ -283,10 +312,10 @@ class ChunkPass:
         if len(rows):
             near_ends = Ends(*(column[rows] for column in chunk_ends))
             sought = self._sought
-            self._engine.workers.run(
+            workers.run(
                 limit_ends,
                 slabs(len(rows)),
-                chunk.view(self._before),
+                view,
                 sought.query,
                 sought.constraints,
                 sought.most_unknown,
@@ -295,8 +324,8 @@ class ChunkPass:
             limit[rows] = near_ends.limit
         return span, chunk_ends
 
-    def _decide(self, ends: AnchoredEnds, seen: int) -> HitBatch:
-        """Take ends; trace what is decided then, and return the hits that no later one precedes.
+    def _decide(self, ends: AnchoredEnds, seen: int) -> Item:
+        """Take ends; return the Item of those that are decided then.
 
         seen: all ends before this coordinate have come then.
         """
@@ -304,30 +333,35 @@ class ChunkPass:
         assert chunk is not None
         if self._report != "ends":
             ends = self._plateaus.feed(ends, seen)
-        if len(ends):
-            self._trace(ends, chunk)
 
         # A later hit begins behind what the halo shows, or where a minimum may be.
         undecided = int(self._plateaus.undecided().min(initial=FOREVER))
         first_later = min(seen - chunk.halo, undecided) - self._sought.rules.reach
-        return self._waiting.released(first_later)
+        if not len(ends):
+            return partial(TracedHits, NONE, first_later)
+        return partial(self._traced, ends, chunk, chunk.view(self._before), first_later)
 
-    def _trace(self, ends: AnchoredEnds, chunk: PackedChunk) -> None:
-        """Trace ends, and have their hits wait."""
-        span, chunk_ends = self._chunk_ends(ends, chunk)
-        view = chunk.view(self._before)
-        workers = self._engine.workers
-        found = trace_ends(workers, view, self._sought, chunk_ends, self._aligned, self._coded)
+    def _traced(
+        self, ends: AnchoredEnds, chunk: PackedChunk, view: View, first_later: int
+    ) -> TracedHits:
+        """Return the hits of ends in a View of their chunk."""
+        if self._report == "ends":
+            ends = self._within_rules(ends, chunk, view, ALONE)
+        span, chunk_ends = self._chunk_ends(ends, chunk, view, ALONE)
+        found = trace_ends(
+            ALONE, view, self._sought, chunk_ends, self._aligned, self._coded, in_order=True
+        )
+        ends = ends.take(found.rows)
+        span = span[found.rows]
 
         # The hits in their records.
         record_start = chunk.spans.begins[span]
         panel = self._sought.panel
-        pattern = panel.pattern[ends.query]
-        minus = panel.minus[ends.query]
+        distance = ends.distance.astype(np.int32)
         hits = hit_batch(
             chunk.spans,
             (span, found.start - record_start, found.end - record_start),
-            (pattern, ends.distance.astype(np.int32), minus),
+            (panel.pattern[ends.query], distance, panel.minus[ends.query]),
             found.columns,
             found.edits,
             gaps_of(found, panel.lengths[ends.query], self._sought.rules),
@@ -336,7 +370,8 @@ class ChunkPass:
         # Where they are in the genome as it is laid out.
         start = chunk.base + found.start
         end = chunk.base + found.end
-        self._waiting.add(hits, places_of(start, end, ends.coordinate))
+        places = places_of(start, end, ends.coordinate)
+        return TracedHits(PlacedHits(hits, places), first_later)
 
 
 def _fit_numbers(sought: Sought) -> bool:

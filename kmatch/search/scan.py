@@ -16,8 +16,7 @@ from kmatch.arrays import Longs
 from kmatch.engine.engine import Engine, Scan
 
 CAPACITY: int | None = None  # hit codes of a scan, None for the engine's own; tests make it tiny
-BATCH = 1 << 16  # codes taken apart at a time
-SHARED = 1 << 18  # the same where more than two threads do it
+BATCH = 1 << 15  # codes that are an item of work, at the most
 LETTERS = 1 << 23  # of alignments that come together
 AHEAD = 2  # scans under way for each queue, beside the chunk that is reported
 MARGIN = 2.0  # times the expected hits fit into the capacity
@@ -79,11 +78,10 @@ class Scanner:
             yield from self.scan(self._parts(chunk, 2), start)
 
 
-def code_batches(codes: Longs, threads: int = 1, most: int = SHARED) -> Iterator[Longs]:
-    """Yield sorted codes, int64[n], in stretches of `most` that so many threads take apart."""
-    batch = min(SHARED if threads > 2 else BATCH, most)
-    for first in range(0, len(codes), batch):
-        yield codes[first : first + batch]
+def code_batches(codes: Longs, most: int) -> Iterator[Longs]:
+    """Yield sorted codes, int64[n], in stretches of at most so many."""
+    for first in range(0, len(codes), most):
+        yield codes[first : first + most]
 
 
 def rows_at_once(lengths: Longs, aligned: bool) -> int:
@@ -92,6 +90,6 @@ def rows_at_once(lengths: Longs, aligned: bool) -> int:
     lengths: of the patterns; aligned: whether hits come with their alignments.
     """
     if not aligned:
-        return SHARED
+        return BATCH
     longest = int(lengths.max())
-    return max(LETTERS // longest, 1)
+    return min(BATCH, max(LETTERS // longest, 1))

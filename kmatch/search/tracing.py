@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Ints, Longs, bounds_of, gather
+from kmatch.arrays import Bytes, Ints, Longs, bounds_of, gather, order_of
 from kmatch.engine.queries import DifferenceQuery
 from kmatch.engine.types import Columns, Constraints, Ends, Texts, View
 from kmatch.engine.workers import Workers, slabs
@@ -45,11 +45,12 @@ NO_ROOM = Room(np.zeros(0, np.int64), np.zeros(0, np.uint8), np.zeros(0, np.uint
 class Traced(NamedTuple):
     """Where the hits of n anchored ends are in a View.
 
-    start, end: int64[n], positions; column_count: int64[n], columns of each alignment; columns: the
-    alignments, None where nobody asked for them; edits: int64[n], the alignments as numbers (see
-    KINDS), None where nobody asked for these.
+    rows: int64[n], which end each hit is of; start, end: int64[n], positions; column_count:
+    int64[n], columns of each alignment; columns: the alignments, None where nobody asked for them;
+    edits: int64[n], the alignments as numbers (see KINDS), None where nobody asked for these.
     """
 
+    rows: Longs
     start: Longs
     end: Longs
     column_count: Longs
@@ -75,11 +76,12 @@ def trace_ends(
     ends: Ends,
     aligned: bool,
     coded: bool = False,
+    in_order: bool = False,
 ) -> Traced:
     """Return where the hits of Ends are in a View, and their alignments.
 
     aligned: whether the alignments are asked for as columns; coded: whether as numbers, where they
-    fit (see KINDS).
+    fit (see KINDS); in_order: whether hits come sorted, otherwise as their ends do.
     """
     count = len(ends.position)
     start = np.empty(count, np.int64)
@@ -97,13 +99,26 @@ def trace_ends(
         (start, end, column_count, edits),
         (room.bounds, room.ops, room.text),
     )
+    rows = _order_of_hits(start, end, ends, sought) if in_order else np.arange(count)
+    start = start[rows]
+    end = end[rows]
+    column_count = column_count[rows]
     if not aligned:
-        return Traced(start, end, column_count, None, edits if coded else None)
+        return Traced(rows, start, end, column_count, None, edits[rows] if coded else None)
 
     leads = sought.constraints.leads
-    ops = _used_room(room.ops, room.bounds, column_count, leads)
-    text = _used_room(room.text, room.bounds, end - start, leads)
-    return Traced(start, end, column_count, Columns(ops, text), None)
+    ops = _used_room(room.ops, room.bounds, rows, column_count, leads)
+    text = _used_room(room.text, room.bounds, rows, end - start, leads)
+    return Traced(rows, start, end, column_count, Columns(ops, text), None)
+
+
+def _order_of_hits(start: Longs, end: Longs, ends: Ends, sought: Sought) -> Longs:
+    """Return the order of hits by start, end, strand and pattern, int64[n].
+
+    start, end: int64[n], of the hits of Ends. Equal ones stay as their ends come.
+    """
+    panel = sought.panel
+    return order_of(start, end - start, panel.minus[ends.query], panel.pattern[ends.query])
 
 
 def gaps_of(found: Traced, pattern_lengths: Longs, rules: Rules) -> Ints | None:
@@ -135,15 +150,17 @@ def _room_for(ends: Ends, sought: Sought) -> Room:
     return Room(bounds, ops, text)
 
 
-def _used_room(letters: Bytes, room_bounds: Longs, lengths: Longs, leads: bool) -> Texts:
-    """Return the letters that were written into each room, side by side.
+def _used_room(
+    letters: Bytes, room_bounds: Longs, rows: Longs, lengths: Longs, leads: bool
+) -> Texts:
+    """Return the letters that were written into some rooms, side by side.
 
-    room_bounds: int64[n+1]; lengths: int64[n], of what was written; leads: whether it begins where
-    its room does, otherwise it ends there.
+    room_bounds: int64[n+1]; rows: int64[m], which rooms; lengths: int64[m], of what was written to
+    each; leads: whether it begins where its room does, otherwise it ends there.
 
         rooms     |= = X = . .|= = . .|  leads         |. . = = X =|. . = =|  does not lead
-        result    |= = X =|= =|                        |= = X =|= =|
+        rows 1, 0 |= =|= = X =|                        |= =|= = X =|
     """
-    begins = room_bounds[:-1] if leads else room_bounds[1:] - lengths
+    begins = room_bounds[rows] if leads else room_bounds[rows + 1] - lengths
     bounds = bounds_of(lengths)
     return Texts(bounds, gather(letters, begins, bounds))

@@ -1,8 +1,8 @@
 """k mismatches: windows of chunks that are near to a pattern, anywhere or beside a PAM."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from kmatch.engine.engine import Scan, UnderWay
 from kmatch.engine.queries import QueryArrays
 from kmatch.engine.types import Columns, Ends, Texts, View, unit_states
 from kmatch.engine.ways import work_of
-from kmatch.engine.workers import slabs
+from kmatch.engine.workers import ALONE, slabs
 from kmatch.genome import Genome, Genomes
 from kmatch.jit.entries import entry
 from kmatch.results.batches import HitBatch, hit_batch, sizes_of
@@ -157,14 +157,20 @@ class WindowSearch(Search[HitBatch]):
 
     def _in_chunks(self, chunks: Iterable[PackedChunk], aligned: bool) -> Iterator[HitBatch]:
         """Yield the HitBatches of an iterable of PackedChunks, some without rows."""
+        return self.engine.workers.ahead(self._items(chunks, aligned))
+
+    def _items(
+        self, chunks: Iterable[PackedChunk], aligned: bool
+    ) -> Iterator[Callable[[], HitBatch]]:
+        """Yield what makes the hits of some codes, for each of the chunks in turn."""
         most = rows_at_once(self._panel.lengths, aligned)
         start = self._scans.starting(self._start_scan)
         for chunk, codes in self._scanner.scan(chunks, start):
             if self._most_unknown:
                 codes = self._each_once(codes)
-            for batch in code_batches(codes, self.engine.threads, most):
-                windows = self._windows(batch, chunk)
-                yield self._hits(windows, chunk, aligned)
+            view = chunk.view()
+            for batch in code_batches(codes, most):
+                yield partial(self._hits, batch, chunk, view, aligned)
             chunk.letters = NO_LETTERS
 
     def _each_once(self, codes: Longs) -> Longs:
@@ -174,7 +180,7 @@ class WindowSearch(Search[HitBatch]):
         """
         return codes[run_starts(codes // (self._coding.k + 1))]
 
-    def _windows(self, codes: Longs, chunk: PackedChunk) -> Windows:
+    def _windows(self, codes: Longs, chunk: PackedChunk, view: View) -> Windows:
         """Return the windows that a chunk's sorted codes are, in records and beside a PAM."""
         position, query, distance = self._coding.decode(codes)
         span, is_in_record = chunk.records(position, self._panel.lengths[query])
@@ -189,10 +195,10 @@ class WindowSearch(Search[HitBatch]):
             counts = chunk.unknown.counts(windows.position, last)
             windows = windows.take(np.flatnonzero(counts <= self._most_unknown))
         if len(self._sought.rules.pams) > 1:
-            windows = windows.take(np.flatnonzero(self._have_pam(windows, chunk)))
+            windows = windows.take(np.flatnonzero(self._have_pam(windows, view)))
         return windows
 
-    def _have_pam(self, windows: Windows, chunk: PackedChunk) -> Bools:
+    def _have_pam(self, windows: Windows, view: View) -> Bools:
         """Return which windows have one of several PAMs, bool[n].
 
         window    [A A C G T A|N G G]   read forward, a PAM of `reach` letters behind
@@ -212,17 +218,17 @@ class WindowSearch(Search[HitBatch]):
         # are in one order.
         free = constraints._replace(near=0, far=0, states=unit_states(query.k))
         sought = self._sought._replace(constraints=free)
-        workers = self.engine.workers
-        return distances_within_rules(workers, chunk.view(), sought, ends) >= 0
+        return distances_within_rules(ALONE, view, sought, ends) >= 0
 
-    def _hits(self, windows: Windows, chunk: PackedChunk, aligned: bool) -> HitBatch:
-        """Return the hits that windows of a chunk are."""
+    def _hits(self, codes: Longs, chunk: PackedChunk, view: View, aligned: bool) -> HitBatch:
+        """Return the hits that a chunk's sorted codes are; view: of the chunk."""
+        windows = self._windows(codes, chunk, view)
         panel = self._panel
         length = panel.lengths[windows.query]
         start = windows.position - chunk.spans.begins[windows.span]
         columns = None
         if aligned and len(start):
-            columns = self._columns(windows, length, chunk)
+            columns = self._columns(windows, length, view)
         return hit_batch(
             chunk.spans,
             (windows.span, start, start + length),
@@ -234,17 +240,17 @@ class WindowSearch(Search[HitBatch]):
             columns,
         )
 
-    def _columns(self, windows: Windows, length: Longs, chunk: PackedChunk) -> Columns:
+    def _columns(self, windows: Windows, length: Longs, view: View) -> Columns:
         """Return the alignments of windows, whose lengths are int64[n]."""
         panel = self._panel
         bounds = bounds_of(length)
         ops = np.empty(bounds[-1], np.uint8)
         text = np.empty(bounds[-1], np.uint8)
         pattern_begins = panel.patterns.begins[panel.pattern[windows.query]]
-        self.engine.workers.run(
+        ALONE.run(
             read_windows,
             slabs(len(length)),
-            chunk.view(),
+            view,
             windows.position,
             panel.minus[windows.query],
             bounds,

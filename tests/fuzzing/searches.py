@@ -29,7 +29,7 @@ GENOMES = ("fasta", "stdin", "packed", "chunks", "2bit", "genbank", "fastq", "fa
 # Constants, made so small that tiny cases meet what only large ones would: where they stand, and
 # what they may be.
 PATCHES = {
-    "batch": (((dense, "BATCH"), (dense, "SHARED")), (1, 2, 10)),
+    "batch": (((dense, "BATCH"),), (1, 2, 10)),
     "unpacked": (((edit, "UNPACKED"),), (0, 1, 1 << 40)),
     "key bits": (((arrays, "KEY_BITS"),), (0, 12)),
     "few": (((limit, "FEW"),), (1, 7)),

@@ -59,13 +59,15 @@ class Way(NamedTuple):
 
 class Tile(NamedTuple):
     """A tile under a query: its first lane, the rows of a lane, the number of the query, its limit,
-    and whether minima alone are wanted."""
+    whether minima alone are wanted, and the index in the planes of where a PAM stands beside row 0,
+    −1 where none has to."""
 
     lane: int
     rows: int
     query: int
     limit: int
     minima: bool
+    beside: int
 
 
 class Areas(NamedTuple):
@@ -144,8 +146,10 @@ def _emit(state, lanes, counter, bits, row, tile, above, writer):
 
 
 @kernel
-def _finish(state, counter, areas, block, way, tile, writer):
+def _finish(planes, words, state, counter, areas, block, way, tile, writer):
     """Follow the pattern's last row through a block, (first column, columns), and write the hits.
+
+    planes, words: of the Text.
 
     Where minima are wanted, ends are left out that are part of none and whose absence makes no
     other end look like one: D rose when it last changed, or D comes down from above k and falls on.
@@ -178,6 +182,8 @@ def _finish(state, counter, areas, block, way, tile, writer):
                     store(state, lanes, low & ~fell)
                     above = tile.limit + 1 + writer.factor // 2
                     _emit(state, lanes, counter, areas.bits, row, tile, above, writer)
+            if tile.beside >= 0:
+                ends = ends & load(planes, tile.beside + row * words)
             if nonzero(ends) != 0:
                 store(state, lanes, ends)
                 _emit(state, lanes, counter, areas.bits, row, tile, tile.limit + 1, writer)
@@ -221,7 +227,8 @@ def _search_tile(planes, words, pattern, ends, way, tile, areas, state, offsets,
             if group == ends.size - 1:
                 if is_low:
                     copy(state, areas.spare, counter, areas.bits)
-                    _finish(state, counter, areas, (begin, many), way, tile, writer)
+                    block = begin, many
+                    _finish(planes, words, state, counter, areas, block, way, tile, writer)
                 break
             if group == last:
                 if not is_low:
@@ -242,8 +249,11 @@ def _search_tile(planes, words, pattern, ends, way, tile, areas, state, offsets,
 
 
 @kernel
-def _search_rows(text, reading, query, rows, limit, minima, writer):
-    """Search rows first … last−1, (first, last), of all tiles for one query; minima: see Tile."""
+def _search_rows(text, reading, query, rows, limit, minima, pam_plane, writer):
+    """Search rows first … last−1, (first, last), of all tiles for one query.
+
+    minima: see Tile; pam_plane: the number of the plane of where PAMs stand, −1 for none.
+    """
     _, words, lane_rows, plane_words = text
     first, last = rows
     letters = reading.letters[reading.begins[query] : reading.begins[query + 1]]
@@ -258,7 +268,8 @@ def _search_rows(text, reading, query, rows, limit, minima, writer):
     state = aligned(areas.fell + PAIR)
     offsets = np.empty(BLOCK, np.int64)
     for number in range(words // WORDS):
-        tile = Tile(64 * WORDS * number, lane_rows, query, limit, minima)
+        beside = pam_plane * plane_words + WORDS * number if pam_plane >= 0 else -1
+        tile = Tile(64 * WORDS * number, lane_rows, query, limit, minima, beside)
         memory = pointer(state, 0), pointer(offsets, 0), writer
         planes = pointer(text.planes, 0)
         _search_tile(planes, words, pointer(pattern, 0), ends, way, tile, areas, *memory)
@@ -266,39 +277,42 @@ def _search_rows(text, reading, query, rows, limit, minima, writer):
 
 
 @kernel
-def scan_edit(work, text, search, owned, budgets, parts, buffer):
+def scan_edit(work, text, search, owned, pam_planes, budgets, parts, buffer):
     """Find every anchored end of each query within its limit.
 
     work: parts × queries; text: Text, words a multiple of WORDS; search: DifferenceQuery; owned:
-    the positions of the chunk, where its minima alone are wanted, 0 for all ends; budgets:
-    int64[Q], the most survivors of the whole chunk with which a filter pays, 0 to scan at once;
-    parts: see `stretches`; buffer: HitBuffer, receives the codes, some of them twice where there is
-    a filter. See `Engine.start_edit` for the positions that a query owns.
+    the positions of the chunk, where its minima alone are wanted, 0 for all ends; pam_planes:
+    int64[Q], the plane of where PAMs stand beside ends, −1 for none; budgets: int64[Q], the most
+    survivors of the whole chunk with which a filter pays, 0 to scan at once; parts: see
+    `stretches`; buffer: HitBuffer, receives the codes, some of them twice where there is a filter.
+    See `Engine.start_edit` for the positions that a query owns.
     """
-    rows = text.rows
+    lane_rows = text.rows
     queries = len(search.limits)
     slot = new_slot()
     writer = new_writer(buffer, slot, queries, marked(search.k))
     memory = new_memory(search.reach)
-    edge = (owned - 1) % rows + 1  # rows of a lane in which the chunk's own positions end
+    edge = (owned - 1) % lane_rows + 1  # rows of a lane in which the chunk's own positions end
     item = next_item(work)
     while item >= 0:
         part, query = divmod(item, queries)
-        first = rows * part // parts
-        last = rows * (part + 1) // parts
+        first = lane_rows * part // parts
+        last = lane_rows * (part + 1) // parts
         limit = search.limits[query]
         is_filtered = False
         if budgets[query] > 0:
             # A lone hit has k + 1 survivors at the most.
-            most = limit + 1 + budgets[query] * (last - first) // rows
+            most = limit + 1 + budgets[query] * (last - first) // lane_rows
             is_filtered = filter_rows(text, (first, last), search, query, most, memory, writer)
         if not is_filtered:
             minima = owned > 0 and budgets[query] == 0  # a filter has left ends of any kind
             # A lane that ends with the chunk's own positions does so at a part's end.
             cut = edge if minima and first < edge < last else first
-            for begin, end in ((first, cut), (cut, last)):
-                if begin < end:
-                    _search_rows(text, search.reading, query, (begin, end), limit, minima, writer)
+            reading = search.reading
+            pam_plane = pam_planes[query]
+            for rows in ((first, cut), (cut, last)):
+                if rows[0] < rows[1]:
+                    _search_rows(text, reading, query, rows, limit, minima, pam_plane, writer)
         give_up(work, writer)
         item = next_item(work)
     leave(buffer, slot)

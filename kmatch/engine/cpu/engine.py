@@ -8,12 +8,13 @@ import numpy as np
 from kmatch.arrays import Bytes, Longs, Table, Words
 from kmatch.engine import ways
 from kmatch.engine.codes import CODES_AT_ONCE, Found, HitBuffer, found_in
+from kmatch.engine.cpu.beside import STRANDS, pam_planes
 from kmatch.engine.cpu.primer import extend_primers
 from kmatch.engine.cpu.tables import Seeds, Tables
 from kmatch.engine.engine import Engine, Scan, UnderWay
 from kmatch.engine.geometry import CACHE_LINE, LANES_PER_WORD, SPARE, Layout, Text
 from kmatch.engine.queries import DifferenceQuery, QueryArrays
-from kmatch.engine.types import Pams, Starts, View
+from kmatch.engine.types import Beside, Pams, Starts, View
 from kmatch.engine.workers import Kernel, pool, spans, stretches, tiles
 from kmatch.jit.entries import entry
 
@@ -24,12 +25,12 @@ scan_lookup = entry(
 )
 scan_edit = entry(
     "kmatch.engine.cpu.edit:scan_edit",
-    tuple[Longs, Text, DifferenceQuery, int, Longs, int, HitBuffer],
+    tuple[Longs, Text, DifferenceQuery, int, Longs, Longs, int, HitBuffer],
 )
 
 LAYOUT = Layout()
 
-CAPACITY = 1 << 22  # hit codes of a chunk: 32 MB, and as much again to sort them
+CAPACITY = 1 << 23  # hit codes of a chunk: 64 MB, of which those are touched that there are
 
 ASKED = 4  # survivors of a filter for a position where it is asked for
 
@@ -50,14 +51,18 @@ class CpuEngine(Engine):
         skip = -(whole.ctypes.data // whole.itemsize) % CACHE_LINE  # the filter runs half as fast
         return whole[skip : skip + size]  # again where its loads cross cache lines
 
-    def _united(self, text: Text, masks: Bytes) -> Text:
-        """The same chunk with planes of IUPAC letters behind A, C, G and T, of these masks."""
-        if not len(masks):
+    def _united(self, text: Text, masks: Bytes, beside: Beside | None = None) -> Text:
+        """The same chunk with planes of IUPAC letters behind A, C, G and T, of these masks, and
+        those of where PAMs stand behind them."""
+        more = len(masks) + (STRANDS if beside else 0)
+        if not more:
             return text
-        united = self.planes((4 + len(masks)) * text.plane_words + SPARE)
+        united = self.planes((4 + more) * text.plane_words + SPARE)
         planes = united[:-SPARE].reshape(-1, text.plane_words)
+        if beside:
+            planes[-STRANDS:] = pam_planes(text, beside)
         planes[:4] = text.planes[: planes[:4].size].reshape(4, -1)
-        for plane, mask in zip(planes[4:], masks.tolist(), strict=True):
+        for plane, mask in zip(planes[4:], masks.tolist(), strict=False):
             plane[:] = 0
             for base in range(4):
                 if mask >> base & 1:
@@ -80,7 +85,13 @@ class CpuEngine(Engine):
         return self._start(scan_lookup, spans(view.shown), capacity, *arguments, left=left)
 
     def start_edit(
-        self, text: Text, query: DifferenceQuery, way: str | None, capacity: int, owned: int = 0
+        self,
+        text: Text,
+        query: DifferenceQuery,
+        way: str | None,
+        capacity: int,
+        owned: int = 0,
+        beside: Beside | None = None,
     ) -> Scan:
         queries = len(query.limits)
         parts = stretches(queries, query.reach, text.rows, self.threads)
@@ -91,8 +102,12 @@ class CpuEngine(Engine):
         elif way is None:
             pays = ways.filter_pays(query.lengths, query.limits)
             budgets[pays] = ways.most_survivors(positions)
-        united = self._united(text, query.reading.masks)
-        arguments = united, query, owned, budgets, parts
+        masks = query.reading.masks
+        united = self._united(text, masks, beside)
+        plane_of = np.full(queries, -1)
+        if beside:
+            plane_of = 4 + len(masks) + beside.constraints.minus.astype(np.int64)
+        arguments = united, query, owned, plane_of, budgets, parts
         return self._start(scan_edit, parts * queries, capacity, *arguments)
 
     def extend_primers(

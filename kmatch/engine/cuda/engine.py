@@ -25,7 +25,7 @@ from kmatch.engine.cuda.device import Gpu, open_gpu, start_scan
 from kmatch.engine.engine import Engine, Scan, UnderWay
 from kmatch.engine.geometry import Layout, Text
 from kmatch.engine.queries import DifferenceQuery, QueryArrays
-from kmatch.engine.types import Starts, part_of
+from kmatch.engine.types import Beside, Starts, part_of
 from kmatch.errors import DeviceError
 from kmatch.jit.arguments import example
 
@@ -102,7 +102,13 @@ class CudaEngine(Engine):
         return self._start(start)
 
     def start_edit(
-        self, text: Text, query: DifferenceQuery, way: str | None, capacity: int, owned: int = 0
+        self,
+        text: Text,
+        query: DifferenceQuery,
+        way: str | None,
+        capacity: int,
+        owned: int = 0,
+        beside: Beside | None = None,
     ) -> Scan:
         """See `Engine.start_edit`; a GPU always scans, and leaves no end out."""
         from kmatch.engine.cuda.edit import scan, upload
