@@ -182,7 +182,7 @@ class Look:
     def sites_in(self, text, oligo, sign):
         """(start, end) of the masked sites of an oligo in a record."""
         n, turns = len(text), 3 + 2 * len(oligo) // max(len(text), 1)
-        before = turns * n if self.circular else max(map(len, self.oligos)) // 2
+        before = turns * n if self.circular else len(oligo) // 2
         around = text * (2 * turns + 2) if self.circular else "N" * before + text + "N" * before
         read = around if sign == "+" else naive.reverse_complement(around)
         for start, end in windows(oligo, read, self.k, self.edit, self.exact_3p):

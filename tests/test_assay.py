@@ -269,6 +269,18 @@ def test_the_end_of_a_record_hides_half_of_an_oligo():
     assert verdicts(text, OLIGOS, k=2, edit=True)[0] == "unknown"
 
 
+@pytest.mark.filterwarnings("ignore:nothing but masked")
+def test_a_verdict_does_not_depend_on_other_assays():
+    """Each oligo has half of its own letters behind an end, whatever the longest one has."""
+    text = "GAAAGNGCTACTGACTANTAGTCAGTAGCN"
+    given = {"a": ("GTTGAAAG", "TRGCCCGC", "TAGCGRATR"), "b": (OLIGOS[0] * 2, OLIGOS[1])}
+    genome = kmatch.Genome.from_records([("r", text)])
+    how = {"edit": True, "product": (5, 110), "device": "cpu"}
+    alone, both = (kmatch.assay(each, genome, 1, **how) for each in ({"a": given["a"]}, given))
+    assert alone.amplifies[0] == both.amplifies[0] == "unknown"
+    assert alone.reason[0] == both.reason[0] == "forward,reverse,probe"
+
+
 def test_an_amplicon_of_unknown_letters_in_small_and_large_genomes(monkeypatch):
     """With one oligo on known letters it is unknown in either, with none in small ones alone."""
     left, right = AROUND

@@ -28,7 +28,17 @@ from kmatch.apps.gaps import (
     unions,
 )
 from kmatch.apps.joins import MINUS, NO_PAIR, PLUS, Joins, Ranges
-from kmatch.arrays import Bools, Bytes, Longs, Rows, bounds_of, order_of, ranked, run_starts
+from kmatch.arrays import (
+    Bools,
+    Bytes,
+    Longs,
+    Rows,
+    bounds_of,
+    distinct,
+    order_of,
+    ranked,
+    run_starts,
+)
 from kmatch.engine.types import LETTERS
 from kmatch.genome import Genome, Genomes
 from kmatch.results.batches import ENDLESS, HitBatch, joined, no_hits, sizes_of
@@ -122,9 +132,7 @@ class MaskedSites:
         # The letters are few.
         self._run = run._replace(cluster=None, device="cpu", aligned=False)
         self._lengths = query.patterns.lengths
-        longest = int(self._lengths.max())
-        self._overhang = longest // 2
-        self._reach = longest
+        self._reach = int(self._lengths.max())
         if query.problem == "edit":
             self._reach += int(pattern_distances(query.patterns, query.k).max())
 
@@ -139,12 +147,26 @@ class MaskedSites:
         found = [no_runs()]
         for letters, records in records_together(stretches, circular):
             sizes.append(records.size)
-            gaps = gaps_in(letters, records, self._overhang)
-            around = pieces_around(gaps, records, self._reach, self._overhang)
-            inside = self._inside(gaps, records, oligos)
-            beside = self._in_pieces(cut_out(letters, records, around), oligos)
-            found.append(united_runs(inside.followed_by(beside)))
+            for overhang, some_oligos in self._by_overhang(oligos):
+                gaps = gaps_in(letters, records, overhang)
+                around = pieces_around(gaps, records, self._reach, overhang)
+                inside = self._inside(gaps, records, some_oligos)
+                beside = self._in_pieces(cut_out(letters, records, around), some_oligos)
+                found.append(united_runs(inside.followed_by(beside)))
         return all_of(found), np.concatenate(sizes)
+
+    def _by_overhang(self, oligos: Longs) -> Iterator[tuple[int, Longs]]:
+        """Yield how many letters oligos may have behind the end of a record, and such oligos.
+
+        With insertions and deletions the letters that are shown there decide about alignments, so
+        that each oligo is searched with as many as it may have.
+        """
+        most = self._lengths[oligos] // 2
+        if self._query.problem != "edit":
+            yield int(most.max()), oligos
+            return
+        for overhang in distinct(most).tolist():
+            yield overhang, oligos[most == overhang]
 
     def _inside(self, gaps: Gaps, records: Records, oligos: Longs) -> SiteRuns:
         """Return the runs of all sites inside gaps, where nothing is known."""
