@@ -21,6 +21,7 @@ PATCHES = (
     (assay, "WINDOW", 1),
     *((assay, "LARGE", letters) for letters in (0, 60)),
     (gaps, "TOGETHER", 1),
+    (masked, "PIECES", 1),
     (masked, "JOINED", 1),
     (joins, "PRODUCTS", 1),
 )
