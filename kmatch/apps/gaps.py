@@ -70,7 +70,8 @@ class Gaps(Rows):
 def gaps_in(unknown: Longs, records: Records, overhang: int) -> Gaps:
     """Return the Gaps of records, sorted.
 
-    unknown: int64[n], positions of letters as `unknown_letters` gives them; overhang: letters that an oligo has behind an end at the most.
+    unknown: int64[n], positions of letters as `unknown_letters` gives them; overhang: letters that
+    an oligo has behind an end at the most.
 
         record          N N A C G N N T
         gaps        ├───────┤   ├───┤ ├───┤       −2 … 2, 5 … 7, 8 … 10, with an overhang of 2

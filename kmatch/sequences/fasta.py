@@ -21,6 +21,8 @@ LONGEST_HEADER = 1 << 20
 _FORM = "kmatch reads FASTQ of four lines a read"
 _AGAIN = "copy or download the file again"
 
+_NO_NAMES = RecordNames.of([])
+
 # What a block holds, and what is wrong with what follows, as an error says it behind the number.
 Taken = tuple[list[Stretch], str]
 
@@ -54,7 +56,7 @@ def _stretches(
 ) -> Iterator[Stretch]:
     """Yield the Stretches of blocks, which are taken apart ahead; what: is wrong, where one is."""
     count = before = 0  # records so far, and letters of the last one
-    names = RecordNames.of([])
+    names = _NO_NAMES
     for parts, fault in source.ahead(blocks):
         for part in parts:
             if part.goes_on:
