@@ -344,7 +344,8 @@ def read_of(columns, pattern, match):
     for op in columns:
         letter = letters.pop(0) if op != "D" else ""
         base = bases.pop(0) if op != "I" else ""
-        read += base if op == "=" else letter
+        # What an unknown letter matches is written as in the pattern.
+        read += base if op == "=" and base != "N" else letter
     assert not letters and not bases
     return read
 
