@@ -214,8 +214,11 @@ def searches(draw, kind, shape):
     options |= draw(rules(problem, rule, written, k))
     if "unknown" in rule:
         options["max_unknown"] = draw(unknown_letters(written, k))
-        if shape == "circular" and isinstance(options.get("pam"), list):
-            options["pam"] = options["pam"][0]  # of one length, as the oracle takes them
+        if isinstance(options.get("pam"), list):
+            # Of PAMs of several lengths an oracle takes the first, however many letters it has.
+            first, *others = options["pam"]
+            alike = [pam for pam in others if len(pam) == len(first) and shape != "circular"]
+            options["pam"] = [first, *alike] if alike else first
     cost = COST // 4 if problem == "best" else COST
     if aligned and is_ruled(options):
         cost //= 8 * (1 + (4 if problem == "best" else most(k, written))) ** 2
