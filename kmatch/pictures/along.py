@@ -132,6 +132,7 @@ def _draw_panel(axes: Any, places: Places, bounds: Longs, name: str, values: Flo
     bounds: where each record begins on the axis, and where the last one ends.
     """
     first_letters = np.where(places.minus, places.end - 1, places.start)
+    first_letters %= places.lengths[places.record]  # on a circle the end may be over the origin
     _draw_points(axes, bounds[places.record] + first_letters, values, places.minus)
     axes.set_ylabel(name)
     axes.grid(axis="y", color="0.9", linewidth=0.6)
