@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.apps.apart import begin_apart, queries_apart
 from kmatch.apps.duplexes import ComparedSites, Comparer, Duplexes, no_duplexes
 from kmatch.apps.masked import (
     MaskedSites,
@@ -50,7 +51,7 @@ from kmatch.results.melting import SALTS, Salts
 from kmatch.search.best import WINDOW, Window, closest, records_apart, windows
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.search import Search
-from kmatch.sequences.oligos import PrimerPairs
+from kmatch.sequences.oligos import PROBE, PrimerPairs
 from kmatch.sequences.records import Stretch, stretch_of, whole_records
 
 LARGE = 1_000_000  # letters of a genome in whose gaps anything may be
@@ -141,12 +142,13 @@ class AssaySearch:
         self._joins = joins_of(pairs, self._pcr)
         self._best = Query("best", pairs.primers)
         self._comparer = Comparer(pairs.primers, options.salts)
-        self.engine = begin_search(self._query, genomes, run).engine
+        self._is_probe = pairs.role == PROBE
+        self.engine = begin_apart(self._query, self._is_probe, genomes, run).engine
         # All windows are searched on the device that was chosen for the whole.
         if run.device == "auto" and run.cluster is None:
             run = run._replace(device=self.engine.name)
         self._run = run._replace(aligned=False)
-        self._masked = MaskedSites(self._query, self._run)
+        self._masked = MaskedSites(self._query, self._is_probe, self._run)
         self._all_masked = 0  # rows for which nothing but masked letters decide
         self._reading = Search[HitBatch](genomes)
         self.progress = self._reading.progress
@@ -210,7 +212,8 @@ class AssaySearch:
         """Return the closest product of each cell that has any, and the sites of all oligos with
         what they come to."""
         window = grid.window
-        sites = begin_search(self._query, window.genomes(self._genomes.circular), self._run)
+        genomes = window.genomes(self._genomes.circular)
+        sites = begin_apart(self._query, self._is_probe, genomes, self._run)
         if window.unit is None:
             sites.progress.tell = self.progress.hear
         tally = SiteTally(self._pairs, self._joins, len(window.names), window.units)
@@ -302,7 +305,11 @@ class AssaySearch:
     ) -> tuple[Duplexes, Longs]:
         """Return the Duplexes of slots, and what genomes have at each letter of the oligos (see
         AssayBatch)."""
-        in_products = self._compared(grid, product_sites, self._query)
+        in_products: list[ComparedSites] = []
+        for oligos, query in queries_apart(self._query, self._is_probe):
+            rows = np.flatnonzero(np.isin(product_sites.pattern, oligos))
+            query = query._replace(patterns=self._query.patterns)
+            in_products.append(self._compared(grid, product_sites.picked(rows), query))
         elsewhere = self._compared(grid, other_sites, self._best)
 
         # A slot has the site in its product, or else the closest of its oligos.
@@ -310,13 +317,16 @@ class AssaySearch:
         slots = grid.slots(other_sites)
         rows = first_of_each(order_of(slots, other_sites.distance), slots)
         duplexes.put(slots[rows], self._comparer.duplexes(elsewhere).take(rows))
-        duplexes.put(grid.slots(product_sites), self._comparer.duplexes(in_products))
+        for compared in in_products:
+            duplexes.put(grid.slots(compared.sites), self._comparer.duplexes(compared))
 
         # Of sites elsewhere those count that are more alike than not.
         is_near = 2 * other_sites.distance <= self._pairs.primers.lengths[other_sites.pattern]
         counts = self._comparer.letter_counts(elsewhere, is_near)
-        is_counted = np.ones(len(product_sites), np.bool_)
-        return duplexes, counts + self._comparer.letter_counts(in_products, is_counted)
+        for compared in in_products:
+            is_counted = np.ones(len(compared.sites), np.bool_)
+            counts += self._comparer.letter_counts(compared, is_counted)
+        return duplexes, counts
 
     def _compared(self, grid: Grid, sites: HitBatch, query: Query) -> ComparedSites:
         """Return the ComparedSites of what a Query has found in a Window."""

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.apps.apart import queries_apart
 from kmatch.apps.gaps import (
     Gaps,
     Pieces,
@@ -127,8 +128,10 @@ def all_of(parts: list[SiteRuns]) -> SiteRuns:
 class MaskedSites:
     """Finds the masked sites of a Query for the sites of primers and probes."""
 
-    def __init__(self, query: Query, run: Run) -> None:
+    def __init__(self, query: Query, is_probe: Bools, run: Run) -> None:
+        """is_probe: bool[P], of the query's oligos."""
         self._query = query
+        self._is_probe = is_probe
         # The letters are few.
         self._run = run._replace(cluster=None, device="cpu", aligned=False)
         self._lengths = query.patterns.lengths
@@ -219,8 +222,12 @@ class MaskedSites:
         stretch = Stretch(names, np.diff(pieces.bounds), letters)
         genome = Genome.of_stretches("what is around unknown letters", [stretch])
         query = self._query.take(oligos, self._query.k)
-        search = begin_here(query, Genomes(genome), self._run)
-        return joined([no_hits(), *search.hits_in(genome, "ends", False, united=True)])
+        found = [no_hits()]
+        for numbers, part in queries_apart(query, self._is_probe[oligos]):
+            search = begin_here(part, Genomes(genome), self._run)
+            for hits in search.hits_in(genome, "ends", False, united=True):
+                found.append(replace(hits, pattern=numbers[hits.pattern].astype(np.int32)))
+        return joined(found)
 
 
 def shortened(runs: SiteRuns, most: int) -> SiteRuns:

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.apps.apart import begin_apart
 from kmatch.apps.joins import (
     NO_PAIR,
     NO_ROW,
@@ -33,7 +34,6 @@ from kmatch.apps.joins import (
     with_second_turns,
 )
 from kmatch.apps.reasons import SiteTally, explained
-from kmatch.apps.searches import begin_search
 from kmatch.arguments import PAIRINGS, check_choice, checked_count
 from kmatch.arrays import Bytes, Longs, order_of
 from kmatch.engine.types import LETTERS, Texts
@@ -72,7 +72,8 @@ class PcrSearch:
     once, it gives ProductBatches.
 
     k: of primers; the rest is as a Search has it. A genome that is not kept is read twice where the
-    text of products is asked for. Warns as soon as there are more products than anyone reads.
+    text of products is asked for, and where primers and probes are searched apart. Warns as soon as
+    there are more products than anyone reads.
     """
 
     def __init__(
@@ -85,7 +86,8 @@ class PcrSearch:
         regions: Regions | None = None,
     ) -> None:
         # A product is inside a region only if its sites are.
-        self._sites = begin_search(site_query(pairs, k, options), genomes, run, regions)
+        query = site_query(pairs, k, options)
+        self._sites = begin_apart(query, pairs.role == PROBE, genomes, run, regions)
         self._tally = SiteTally(pairs, joins_of(pairs, options))
         self._pairs = pairs
         self._options = options

@@ -83,15 +83,17 @@ def pcr(given: Given) -> None:
     check_inputs(given, "PRIMERS")
     if given.sequence and search.form not in ("tsv", "csv"):
         raise click.UsageError("--sequence adds a column to TSV; give --format tsv too")
+    from kmatch.apps.apart import needs_two_readings
     from kmatch.apps.pcr import PcrOptions, PcrSearch
     from kmatch.results.limit import ProductCounts
     from kmatch.results.table import Products
-    from kmatch.sequences.oligos import load_pairs
+    from kmatch.sequences.oligos import PROBE, load_pairs
 
     by_name = {f"pair_{n}": pair for n, pair in enumerate(given.sequences, 1)}
     pairs = load_pairs(given.primers or by_name)
     how = given.made(PcrOptions)
-    search.open_genomes(given.sequence, pairs.primers)
+    rereads = given.sequence or needs_two_readings(how.exact_3p, pairs.role == PROBE)
+    search.open_genomes(rereads, pairs.primers)
     table = Products((), pairs, given.sequence, search.genomes.named)
     search.dress(table)
     counts = ProductCounts(pairs)
