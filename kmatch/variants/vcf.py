@@ -275,12 +275,15 @@ class VariantReader:
             f"{listed(names, 3)}, the genome {listed(genome_names, 3)}; {advice}"
         )
 
-    def warn_of_left_out(self) -> None:
-        """Warn of alleles that were left out, and where there was no Site."""
+    def warn_of_left_out(self, is_searched: bool = True) -> None:
+        """Warn of alleles that were left out, and where there was no Site.
+
+        is_searched: whether any record of the file is.
+        """
         if self._left_out:
             reasons = [f"{count:,} {reason}" for reason, count in self._left_out.items()]
             warn(f"{self.label}: alleles were left out: {', '.join(reasons)}")
-        if not self._has_sites:
+        if is_searched and not self._has_sites:
             warn(f"{self.label}: no allele is left; the hits are those of the reference")
 
     def _site_of(self, line: bytes) -> Site | None:
