@@ -1,4 +1,5 @@
-"""Assays, pairs of primers with probes or without, in many genomes: what amplifies, what differs.
+"""Assays, pairs of primers with probes or without, in many genomes: amplified or not, and
+differences.
 
 Genomes are searched in windows, many small ones together. A window takes four steps. The products
 of PCR are searched for, and the closest of each assay in each genome counts. Where there is none,
@@ -62,7 +63,7 @@ NO_PLACE = -1  # in place of a record and its positions
 
 class AssayOptions(NamedTuple):
     """product, edit, exact_3p: as PcrOptions has them; each: whether a genome is a `file` or a
-    `record`; salts: what duplexes are in."""
+    `record`; salts: of the solution of duplexes."""
 
     product: tuple[int, int] = PRODUCT
     edit: bool = False
@@ -207,8 +208,8 @@ class AssaySearch:
         )
 
     def _closest_products(self, grid: Grid) -> tuple[ProductBatch, SiteTally, list[HitBatch]]:
-        """Return the closest product of each cell that has any, and the sites of all oligos with
-        what they come to."""
+        """Return the closest product of each cell that has any, and the sites and comparisons of
+        all oligos."""
         window = grid.window
         sites = begin_search(self._query, window.genomes(self._genomes.circular), self._run)
         if window.unit is None:
@@ -228,7 +229,7 @@ class AssaySearch:
         """Return whether each cell amplifies, and why not, or which oligos may be masked there,
         int64[cells] each.
 
-        amplifies: bool[cells], those that have a product; sites: of all oligos.
+        amplifies: bool[cells], whether there is a product; sites: of all oligos.
         """
         answer = np.where(amplifies, YES, NO)
         reason = np.where(amplifies, 0, tally.reasons())
@@ -300,8 +301,8 @@ class AssaySearch:
     def _duplexes(
         self, grid: Grid, product_sites: HitBatch, other_sites: HitBatch
     ) -> tuple[Duplexes, Longs]:
-        """Return the Duplexes of slots, and what genomes have at each letter of the oligos (see
-        AssayBatch)."""
+        """Return the Duplexes of slots, and the letters of genomes at each letter of the oligos
+        (see AssayBatch)."""
         in_products = self._compared(grid, product_sites, self._query)
         elsewhere = self._compared(grid, other_sites, self._best)
 
@@ -319,7 +320,7 @@ class AssaySearch:
         return duplexes, counts + self._comparer.letter_counts(in_products, is_counted)
 
     def _compared(self, grid: Grid, sites: HitBatch, query: Query) -> ComparedSites:
-        """Return the ComparedSites of what a Query has found in a Window."""
+        """Return the ComparedSites of the hits of a Query in a Window."""
         genomes = grid.window.genomes(self._genomes.circular)
         return self._comparer.compare(sites, query, genomes, self._run.threads)
 

@@ -4,10 +4,10 @@ have none.
     |========>----NNNNNNNN(==NN=)NNN----<==        the end of the record hides half of a primer
      known        masked                masked
 
-The letters around gaps (`kmatch.apps.gaps`) are searched anew, with unknown letters that match what
-they may stand for. A site there that holds such a letter is masked. Sites side by side come as one
-SiteRun, as a gap has a site of every oligo at each of its letters. Then it is asked which runs of
-masked sites and of known ones have room for a product (`masked_products`).
+The letters around gaps (`kmatch.apps.gaps`) are searched anew, with unknown letters that match the
+bases that they may stand for. A site there that holds such a letter is masked. Sites side by side
+come as one SiteRun, as a gap has a site of every oligo at each of its letters. `masked_products`
+then finds the runs of masked and of known sites that have room for a product.
 """
 
 from collections.abc import Iterable, Iterator
@@ -213,7 +213,8 @@ class MaskedSites:
         return sites.take(np.flatnonzero(is_fit))
 
     def _hits(self, pieces: Pieces, oligos: Longs) -> HitBatch:
-        """Return the sites of oligos in pieces, whose unknown letters match what they may be."""
+        """Return the sites of oligos in pieces, whose unknown letters match any base that they may
+        be."""
         names = RecordNames.of([""] * len(pieces.start))
         letters = LETTERS[encode_sets(pieces.letters)]
         stretch = Stretch(names, np.diff(pieces.bounds), letters)
@@ -224,7 +225,7 @@ class MaskedSites:
 
 
 def shortened(runs: SiteRuns, most: int) -> SiteRuns:
-    """Return runs in which products reach out of those that are long at either end.
+    """Return runs, each long one as its two ends, as products reach out of these alone.
 
         a run        first ├──────────────────────────────┤ last
         shortened          ├── most ──┤        ├── most ──┤
@@ -239,7 +240,7 @@ def shortened(runs: SiteRuns, most: int) -> SiteRuns:
 
 
 def with_second_turn(runs: SiteRuns) -> SiteRuns:
-    """Return runs, those of circular records again a turn later."""
+    """Return runs, and runs of circular records again a turn later."""
     later = runs.take(runs.circle_size < ENDLESS)
     turned = replace(
         later, first=later.first + later.circle_size, last=later.last + later.circle_size
@@ -338,7 +339,7 @@ class RunPairs(NamedTuple):
 def masked_products(
     runs: SiteRuns, joins: Joins, bits: Longs, product: tuple[int, int]
 ) -> Iterator[MaskedProducts]:
-    """Yield what products SiteRuns have room for, in parts.
+    """Yield the products that SiteRuns have room for, in parts.
 
     bits: int64[P], of the role of each oligo; product: letters of a product at least and at most.
     """
