@@ -24,8 +24,8 @@ UNKNOWN = "#8fb4d9"  # and hatched
 class Scale(NamedTuple):
     """The meaning of colours, the same in all panels of a figure.
 
-    norm: from values to shares of the colours; colours: of Matplotlib; what: the values are, as the
-    bar says; ticks: whole numbers that the bar names.
+    norm: from values to shares of the colours; colours: of Matplotlib; what: the values, in words,
+    for the bar; ticks: whole numbers that the bar names.
     """
 
     norm: Any

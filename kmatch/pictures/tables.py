@@ -272,7 +272,7 @@ class Table:
         return np.asarray(strand.which == strand.words.index("-"))
 
     def title(self, places: Places) -> str:
-        """Return what stands above a picture: how many rows there are, and which are drawn."""
+        """Return the title of a picture: how many rows there are, and which are drawn."""
         if self.heading:
             return self.heading
         title = counted(len(self), self.kind.noun)
@@ -411,7 +411,7 @@ def _check_lengths(table: Table, label: str) -> None:
 
 
 class _Reader:
-    """Makes a Table of lines: those of TSV and CSV below their headings, or of BED."""
+    """Makes a Table of lines of TSV and CSV below their headings, or of BED."""
 
     def __init__(self, pattern: str | None) -> None:
         """pattern: the only one whose rows are wanted, if there is one."""

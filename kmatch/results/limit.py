@@ -143,7 +143,7 @@ def limited(
     """Yield HitBatches of the closest hits of each pattern, `most` a genome; of all where it is
     None.
 
-    each: `record` for `most` hits a record, of which no batch holds a part. Of equally close hits
+    each: `record` for `most` hits a record; each record is whole in a batch. Of equally close hits
     the first are kept. Warns of patterns that have more. Raises InputError for a limit that is no
     whole number from 1 on.
     """
