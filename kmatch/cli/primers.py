@@ -301,7 +301,7 @@ def _explain_regions(path: str | None) -> None:
     Option(
         "--format form",
         options.TABLES,
-        "what FILE's suffix says, otherwise tsv",
+        "FILE's suffix, otherwise tsv",
         "Output format.",
         group=OUTPUT,
     ),
