@@ -282,8 +282,8 @@ class Genome:
         Warns of names that had any, and of a name that records share.
         """
         number = 0  # of records so far
-        is_plain = is_distinct = True  # what was not warned of
-        seen = np.frombuffer(mmap(-1, 16 * COMPARED), np.uint64)  # zeros, where none is touched
+        is_plain = True  # what was not warned of
+        names_apart = _NamesApart(self.label)
         for part in parts:
             names = part.names
             if not names.are_plain:
@@ -297,18 +297,44 @@ class Genome:
                         NameWarning,
                     )
             fresh = names[part.goes_on :]
-            compared = fresh[: max(COMPARED - number, 0)]
-            if is_distinct and len(compared):
-                repeated = first_repeated(compared.letters, compared.bounds, seen)
-                is_distinct = repeated < 0
-                if not is_distinct:
-                    warn(
-                        f"{self.label}: two records or more are named '{shown(compared[repeated])}'"
-                        "; rows do not tell them apart",
-                        NameWarning,
-                    )
+            names_apart.add(fresh)
             number += len(fresh)
             yield part._replace(names=names)
+
+
+class _NamesApart:
+    """Warns of a name that records of a genome share, once; of the first COMPARED records."""
+
+    def __init__(self, label: str) -> None:
+        self._label = label
+        self._count = 0  # of names so far
+        self._first: RecordNames | None = None  # of a single record, which shares it with none
+        self._seen: Words | None = None  # hashes of all names so far, once there are two
+        self._is_done = False
+
+    def add(self, names: RecordNames) -> None:
+        """Compare names with each other and with all before."""
+        names = names[: max(COMPARED - self._count, 0)]
+        if self._is_done or not len(names):
+            return
+        self._count += len(names)
+        if self._count == 1:
+            self._first = names
+            return
+        if self._seen is None:
+            # Zeros, of memory that takes room where it is touched.
+            self._seen = np.frombuffer(mmap(-1, 16 * COMPARED), np.uint64)
+        if self._first is not None:
+            names = RecordNames.joined([self._first, names])
+            self._first = None
+        repeated = first_repeated(names.letters, names.bounds, self._seen)
+        if repeated >= 0:
+            self._is_done = True
+            warn(
+                f"{self._label}: two records or more are named '{shown(names[repeated])}'"
+                "; rows do not tell them apart",
+                NameWarning,
+            )
 
 
 class _SelectedGenome(Genome):

@@ -2,6 +2,7 @@
 that they install and run."""
 
 import ast
+import gzip
 import os
 import re
 import shlex
@@ -160,6 +161,9 @@ def test_nf_core(command, tmp_path, monkeypatch):
     text = (RECIPES / "nf-core" / "kmatch" / "main.nf").read_text()
     values = {"command": command, "genomes": genomes, "queries": queries, "prefix": "found"}
     values |= {"k": k, "args": "", "task.cpus": 1, "letters": "fastq"}
+    has_page = command in ("multi", "pcr", "guides", "assay")
+    (page,) = re.findall(r'def page = task.ext.html \? "(.+)" : \'\'', text)
+    values["page"] = page.replace("${prefix}", "found") if has_page else ""
 
     def filled(words):
         return re.sub(r"\$\{([\w.]+)\}", lambda name: str(values[name[1]]), words)
@@ -172,6 +176,7 @@ def test_nf_core(command, tmp_path, monkeypatch):
     assert here(*shlex.split(filled(script))[1:]).status == 0
     made = {"filter": {"found_kept.fastq.gz"}, "demux": {"found", "found.tsv"}}
     names = made.get(command, {"found.tsv"}) | {"found_mqc.json"}
+    names |= {"found.html"} if has_page else set()
     assert {path.name for path in tmp_path.iterdir()} == names
     tests = (RECIPES / "nf-core" / "kmatch" / "tests" / "main.nf.test").read_text()
     for test in re.findall(rf"= '{command}'\n.*?\.size\(\) == (\d+)\n", tests, re.S):
@@ -203,6 +208,9 @@ def test_snakemake(tmp_path):
         "amplified/lambda_primers.matrix.tsv": 3,
         "barcoded.barcodes.tsv": 9,
         "barcoded_by_barcodes/bc01.fq": 8,
+        "draft.tsv": 4,
+        "barcoded.barcodes.hits.tsv": 9,
+        "human_mito_rcrs.mito_guides.html": None,
     }
     command = ["snakemake", "-s", rules, "--wrapper-prefix", f"file://{tmp_path}/"]
     environment = os.environ | paths(furnish(tmp_path))
@@ -211,6 +219,8 @@ def test_snakemake(tmp_path):
     subprocess.run([*command, "-c1", *wanted], **how)
     for name, lines in made.items():
         assert lines in (None, (tmp_path / name).read_text().count("\n"))
+    kept = gzip.decompress((tmp_path / "barcoded.with_barcodes.fq.gz").read_bytes())
+    assert kept.count(b"\n") == 28
     linted = subprocess.run([*command, "--lint"], **how, capture_output=True, text=True)
     assert "in a good condition" in linted.stdout + linted.stderr
 

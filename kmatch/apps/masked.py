@@ -19,6 +19,7 @@ import numpy as np
 
 from kmatch.apps.gaps import (
     Gaps,
+    Gathered,
     Pieces,
     Records,
     cut_out,
@@ -26,6 +27,7 @@ from kmatch.apps.gaps import (
     pieces_around,
     records_together,
     unions,
+    unknown_letters,
 )
 from kmatch.apps.joins import MINUS, NO_PAIR, PLUS, Joins, Ranges
 from kmatch.arrays import (
@@ -49,6 +51,7 @@ from kmatch.sequences.alphabet import encode_sets, encode_text
 from kmatch.sequences.circles import Circular
 from kmatch.sequences.records import RecordNames, Stretch
 
+PIECES = 1 << 22  # letters around gaps that are searched together
 JOINED = 1 << 20  # pairs of runs that are looked at together, and any others of the last one
 
 
@@ -145,15 +148,22 @@ class MaskedSites:
         """
         sizes = [np.zeros(0, np.int64)]
         found = [no_runs()]
+        kinds = [(overhang, some, Gathered()) for overhang, some in self._by_overhang(oligos)]
         for letters, records in records_together(stretches, circular):
             sizes.append(records.size)
-            for overhang, some_oligos in self._by_overhang(oligos):
-                gaps = gaps_in(letters, records, overhang)
+            unknown = unknown_letters(letters)
+            for overhang, some_oligos, gathered in kinds:
+                gaps = gaps_in(unknown, records, overhang)
                 around = pieces_around(gaps, records, self._reach, overhang)
-                inside = self._inside(gaps, records, some_oligos)
-                beside = self._in_pieces(cut_out(letters, records, around), some_oligos)
-                found.append(united_runs(inside.followed_by(beside)))
-        return all_of(found), np.concatenate(sizes)
+                found.append(self._inside(gaps, records, some_oligos))
+                gathered.add(cut_out(letters, records, around))
+                if gathered.letters >= PIECES:
+                    found.append(self._in_pieces(gathered.taken(), some_oligos))
+
+        # What is around few unknown letters, or ends of records alone, is searched once.
+        for _, some_oligos, gathered in kinds:
+            found.append(self._in_pieces(gathered.taken(), some_oligos))
+        return united_runs(all_of(found)), np.concatenate(sizes)
 
     def _by_overhang(self, oligos: Longs) -> Iterator[tuple[int, Longs]]:
         """Yield how many letters oligos may have behind the end of a record, and such oligos.
@@ -189,7 +199,7 @@ class MaskedSites:
         return runs.take(np.flatnonzero(is_within & (runs.first <= runs.last)))
 
     def _in_pieces(self, pieces: Pieces, oligos: Longs) -> SiteRuns:
-        """Return the sites in pieces that hold an unknown letter, as runs of one."""
+        """Return the sites in pieces that hold an unknown letter, as few runs."""
         if not len(pieces.start):
             return no_runs()
         hits = self._hits(pieces, oligos)
@@ -210,7 +220,7 @@ class MaskedSites:
         sites = SiteRuns(
             record.number, oligo, hits.minus, start, start, size, record.circle_size, is_masked
         )
-        return sites.take(np.flatnonzero(is_fit))
+        return united_runs(sites.take(np.flatnonzero(is_fit)))
 
     def _hits(self, pieces: Pieces, oligos: Longs) -> HitBatch:
         """Return the sites of oligos in pieces, whose unknown letters match any base that they may

@@ -21,6 +21,8 @@ LONGEST_HEADER = 1 << 20
 _FORM = "kmatch reads FASTQ of four lines a read"
 _AGAIN = "copy or download the file again"
 
+_NO_NAMES = RecordNames.of([])
+
 # What a block holds, and what is wrong with what follows, as an error says it behind the number.
 Taken = tuple[list[Stretch], str]
 
@@ -55,7 +57,7 @@ def _stretches(
     """Yield the Stretches of blocks, which are taken apart ahead; what: the fault in words, where
     there is one."""
     count = before = 0  # records so far, and letters of the last one
-    names = RecordNames.of([])
+    names = _NO_NAMES
     for parts, fault in source.ahead(blocks):
         for part in parts:
             if part.goes_on:

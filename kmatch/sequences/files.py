@@ -69,11 +69,14 @@ class Source:
     def __init__(self, label: str, raw: Any, size: int | None, ahead: Ahead = in_turn) -> None:
         self.label, self.size, self._raw = label, size, raw
         self.ahead = in_turn if size and size < _SMALL else ahead
+        # Bytes of the handle at the most, where that is known.
+        self._most = size
         handle = _buffered(raw, label)
         for kind, magic in MAGIC.items():
             if handle.peek().startswith(magic):
                 with _decoding(label):
                     handle = _buffered(_decompressed(handle, kind), label)
+                self._most = None
                 break
         self.handle = self._stripped(handle)
         self.head = self.handle.peek()[:HEAD]
@@ -122,7 +125,9 @@ class Source:
         for, as nobody can end a thread that waits for a pipe.
         """
         ahead = self.ahead if self.size else in_turn
-        for data in ahead(repeat(partial(self.handle.read, size)), 1):
+        # Room for a whole block would cost more than the bytes of a small file.
+        asked = min(size, self._most + 1) if self._most else size
+        for data in ahead(repeat(partial(self.handle.read, asked)), 1):
             yield data
             if len(data) < size:
                 return
