@@ -7,14 +7,16 @@ import os
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import naive
 import naive_circles
 import pytest
 from fuzzing import oracles, strategies
+from fuzzing.assays import Assays
 from fuzzing.damage import Damaged
-from fuzzing.searches import Wrong
+from fuzzing.searches import Search, Wrong
 from hypothesis import HealthCheck, Phase, find, given, note, settings
 from hypothesis import strategies as st
 from support.commands import Result, here
@@ -79,6 +81,7 @@ def fewer(kind, monkeypatch):
 
 PROBLEMS = ("hamming", "multi beside a PAM", "edit", "best", "pcr")
 ASKED = [f"{problem}, {shape}" for problem in PROBLEMS for shape in ("linear", "circular")]
+ASKED += ["hamming among unknown letters, linear", "pcr among unknown letters, circular"]
 
 
 @pytest.mark.parametrize("kind", [*ASKED, "primer, linear", "hamming, list"])
@@ -89,6 +92,36 @@ def test_a_difference_is_seen(kind, tmp_path, monkeypatch):
     case.check(tmp_path)
     arguments, stdin = case.command(tmp_path)
     assert here(*arguments, stdin=stdin).status == 0
+
+
+@pytest.mark.parametrize("gaps", ["drop", "unknown", None])
+def test_gaps_read_otherwise_are_seen(gaps, tmp_path, monkeypatch):
+    """
+    text       TT ACGTA--CGTCC GATTA CCGATTGCAA TT
+    dropped       ACGTACGTCC--→      ←TTGCAATCGG       a product, with unknown letters none
+    """
+    genomes = {"g": [("r", "TTACGTA--CGTCCGATTACCGATTGCAATT")]}
+    given = {"a": (["ACGTACGTCC"], ["TTGCAATCGG"], [])}
+    options = {"product": (5, 110), "edit": False, "exact_3p": 0}
+    case = Assays(genomes, given, 0, options, gaps=gaps)
+    case.check(tmp_path)
+    other = "unknown" if gaps == "drop" else "drop"
+    with monkeypatch.context() as patch, pytest.raises(Wrong):
+        patch.setattr(Assays, "is_refused", False)
+        patch.setattr(Assays, "read", replace(case, gaps=other).read)
+        case.check(tmp_path)
+
+
+def test_records_that_are_left_out_are_seen(tmp_path):
+    """r1 has a hit as r0 and r2 have."""
+    records = ["TTACGTACGGTT"] * 3
+    case = Search(
+        "hamming", records, ["ACGTACGG"], 0, {"records": "r[0-1],r2", "skip_records": "r1"}
+    )
+    case.check(tmp_path)
+    found, wanted = (oracles.table(each) for each in (case, replace(case, options={})))
+    assert [row.split(b"\t")[0] for row in found.splitlines()[1:]] == [b"r0", b"r2"]
+    assert wanted.count(b"\n") == found.count(b"\n") + 1
 
 
 def test_a_traceback_is_seen(tmp_path, monkeypatch):

@@ -27,14 +27,14 @@ def with_tokens(text):
 
 
 def expanded(element):
-    """An element, in which macros stand in place of what asks for them."""
+    """An element, in which macros stand in place of what asks for them, in macros too."""
     children = []
     for child in element:
         if child.tag == "expand":
             (macro,) = (
                 each for each in MACROS.iter("xml") if each.get("name") == child.get("macro")
             )
-            children += macro
+            children += expanded(macro)
         else:
             children.append(expanded(child))
     element[:] = children
@@ -172,9 +172,10 @@ def check(text, asserted):
 def test_mismatches_beside_a_pam_are_those_of_multi():
     """`hamming` has no PAM."""
     given = {"genome": "g", "patterns": "p", "strand": "both", "form": "bed", "hits": "h"}
-    given |= {"records": "", "skip_records": ""}
+    given |= {"records": "", "skip_records": "", "gaps": ""}
     for pam, command in (("", "hamming"), ("--pam NGG", "multi")):
         search = {"kind": "hamming", "differences": "3", "pam": pam}
+        search |= {"max_unknown": "", "variants": [""]}
         line = command_line(TOOLS["kmatch"], given | {"search": search}).split()
         assert line[:2] == ["kmatch", command] and ("--pam" in line) == bool(pam)
 

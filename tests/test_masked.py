@@ -2,7 +2,16 @@
 
 import numpy as np
 
-from kmatch.apps.gaps import Gaps, Records, cut_out, gaps_in, pieces_around, unions
+from kmatch.apps.gaps import (
+    Gaps,
+    Gathered,
+    Records,
+    cut_out,
+    gaps_in,
+    pieces_around,
+    unions,
+    unknown_letters,
+)
 from kmatch.apps.masked import (
     RunLine,
     RunPairs,
@@ -24,6 +33,12 @@ def records(*texts, circular=False):
     circle_size = size if circular else np.full(len(size), ENDLESS)
     letters = np.frombuffer("".join(texts).encode(), np.uint8)
     return letters, Records(np.arange(len(size)), begin, size, circle_size)
+
+
+def gaps_of_texts(*texts, circular=False):
+    """Gaps of texts, with an overhang of two letters."""
+    letters, given = records(*texts, circular=circular)
+    return gaps_in(unknown_letters(letters), given, 2)
 
 
 def rows(gaps):
@@ -56,15 +71,15 @@ def test_gaps_of_records_and_of_a_circle():
     gaps        ├───────┤   ├───┤ ├───┤                 ├───┤ ├─────┤
     """
     texts = ("NNACGNNT", "aR")
-    assert rows(gaps_in(*records(*texts), 2)) == [
+    assert rows(gaps_of_texts(*texts)) == [
         (0, -2, 2),
         (0, 5, 7),
         (0, 8, 10),
         (1, -2, 0),
         (1, 1, 4),
     ]
-    assert rows(gaps_in(*records(*texts, circular=True), 2)) == [(0, 0, 2), (0, 5, 7), (1, 1, 2)]
-    assert rows(gaps_in(*records("ACGT", circular=True), 2)) == []
+    assert rows(gaps_of_texts(*texts, circular=True)) == [(0, 0, 2), (0, 5, 7), (1, 1, 2)]
+    assert rows(gaps_of_texts("ACGT", circular=True)) == []
 
 
 def test_unions_of_intervals():
@@ -97,6 +112,21 @@ def test_pieces_show_both_ends_of_a_gap():
     letters, of = records("ANGT", circular=True)
     circle = cut_out(letters, of, pieces_around(gaps_of((0, 1, 2)), of, 3, 2))
     assert circle.start.tolist() == [-2] and circle.letters.tobytes() == b"GTANGTA"
+
+
+def test_gathered_pieces_stand_side_by_side():
+    """
+    pieces   CGTNN | TACNN         of records 0 and 1; once they are taken, none is left
+    """
+    gathered = Gathered()
+    letters, of = records("ACGT", "TTAC")
+    for record in (0, 1):
+        gathered.add(cut_out(letters, of, gaps_of((record, 1, 6))))
+    assert gathered.letters == 10
+    pieces = gathered.taken()
+    assert pieces.letters.tobytes() == b"CGTNNTACNN" and pieces.bounds.tolist() == [0, 5, 10]
+    assert pieces.start.tolist() == [1, 1] and pieces.records.number.tolist() == [0, 1]
+    assert gathered.letters == 0 and len(gathered.taken().start) == 0
 
 
 def test_runs_are_united_and_shortened():

@@ -2,6 +2,7 @@
 that they install and run."""
 
 import ast
+import gzip
 import os
 import re
 import shlex
@@ -30,9 +31,9 @@ READS = DATA / "barcoded_reads.fq"
 BARCODES = DATA / "barcodes.txt"
 GENOME, GUIDES = DATA / "human_mito_rcrs.fa.gz", DATA / "mito_guides.txt"
 WANTED = tomllib.loads((ROOT / "pyproject.toml").read_text())
-PROJECT, NAME = WANTED["project"], f"kmatch-{__version__}"
+PROJECT, NAME = WANTED["project"], f"kmatch_dna-{__version__}"
 SEARCHES = {*COMMANDS["Searches"]}
-VERSION = re.compile(r'(?:kmatch[:= ]+|version = "|_VERSION@">)(\d[\d.]+\d)')
+VERSION = re.compile(r'(?:kmatch-dna[:= ]+|version = "|_VERSION@">)(\d[\d.]+\d)')
 
 
 def files_of(*folders):
@@ -69,6 +70,7 @@ def test_the_wheel(built):
     assert others == manual and f"{facts}/licenses/LICENSE" in names
     said = wheel.read(f"{facts}/METADATA").decode().splitlines()
     urls = {f"Project-URL: {name}, {address}" for name, address in PROJECT["urls"].items()}
+    assert said[1:3] == ["Name: kmatch-dna", f"Version: {__version__}"]
     assert urls | {"License-Expression: MIT", "Requires-Python: >=3.11"} <= {*said}
     assert b"[console_scripts]\nkmatch = " in wheel.read(f"{facts}/entry_points.txt")
 
@@ -100,8 +102,16 @@ def test_installed_alone(built, tmp_path):
     found = subprocess.check_output(search, env=environment, text=True, cwd=tmp_path)
     assert found == "NC_001422.1\t0\t20\tGAGTTTTATCGCTTCCATGA\t1000\t+\t0\n"
     # Its kernels are in the user's caches, so that nothing is left of it.
-    subprocess.run((*pip[:-2], "uninstall", "--quiet", "--yes", "kmatch"), check=True)
+    subprocess.run((*pip[:-2], "uninstall", "--quiet", "--yes", "kmatch-dna"), check=True)
     assert not list(venv.rglob("kmatch*"))
+
+
+def test_the_distributions_own_extras_have_its_name():
+    """Otherwise pip would look for another project's."""
+    extras = PROJECT["optional-dependencies"]
+    asked = [one for wanted in extras.values() for one in wanted if one.startswith("kmatch")]
+    assert PROJECT["name"] == "kmatch-dna" and len(asked) == 8
+    assert {one.rstrip("]").removeprefix("kmatch-dna[") for one in asked} <= extras.keys()
 
 
 def test_versions_of_recipes():
@@ -119,6 +129,7 @@ def test_conda():
     asked["run"] += PROJECT["dependencies"]
     for name, expected in asked.items():
         assert [one.replace(" ", "") for one in recipe["requirements"][name]] == expected
+    assert recipe["package"]["name"] == PROJECT["name"]
     assert recipe["build"]["entry_points"] == [f"kmatch = {PROJECT['scripts']['kmatch']}"]
     how = "-m pip install . -vv --no-deps --no-build-isolation --no-cache-dir"  # as the wheel here
     assert recipe["build"]["script"] == f"python {how}"
@@ -150,6 +161,9 @@ def test_nf_core(command, tmp_path, monkeypatch):
     text = (RECIPES / "nf-core" / "kmatch" / "main.nf").read_text()
     values = {"command": command, "genomes": genomes, "queries": queries, "prefix": "found"}
     values |= {"k": k, "args": "", "task.cpus": 1, "letters": "fastq"}
+    has_page = command in ("multi", "pcr", "guides", "assay")
+    (page,) = re.findall(r'def page = task.ext.html \? "(.+)" : \'\'', text)
+    values["page"] = page.replace("${prefix}", "found") if has_page else ""
 
     def filled(words):
         return re.sub(r"\$\{([\w.]+)\}", lambda name: str(values[name[1]]), words)
@@ -162,6 +176,7 @@ def test_nf_core(command, tmp_path, monkeypatch):
     assert here(*shlex.split(filled(script))[1:]).status == 0
     made = {"filter": {"found_kept.fastq.gz"}, "demux": {"found", "found.tsv"}}
     names = made.get(command, {"found.tsv"}) | {"found_mqc.json"}
+    names |= {"found.html"} if has_page else set()
     assert {path.name for path in tmp_path.iterdir()} == names
     tests = (RECIPES / "nf-core" / "kmatch" / "tests" / "main.nf.test").read_text()
     for test in re.findall(rf"= '{command}'\n.*?\.size\(\) == (\d+)\n", tests, re.S):
@@ -193,6 +208,9 @@ def test_snakemake(tmp_path):
         "amplified/lambda_primers.matrix.tsv": 3,
         "barcoded.barcodes.tsv": 9,
         "barcoded_by_barcodes/bc01.fq": 8,
+        "draft.tsv": 4,
+        "barcoded.barcodes.hits.tsv": 9,
+        "human_mito_rcrs.mito_guides.html": None,
     }
     command = ["snakemake", "-s", rules, "--wrapper-prefix", f"file://{tmp_path}/"]
     environment = os.environ | paths(furnish(tmp_path))
@@ -201,6 +219,8 @@ def test_snakemake(tmp_path):
     subprocess.run([*command, "-c1", *wanted], **how)
     for name, lines in made.items():
         assert lines in (None, (tmp_path / name).read_text().count("\n"))
+    kept = gzip.decompress((tmp_path / "barcoded.with_barcodes.fq.gz").read_bytes())
+    assert kept.count(b"\n") == 28
     linted = subprocess.run([*command, "--lint"], **how, capture_output=True, text=True)
     assert "in a good condition" in linted.stdout + linted.stderr
 
@@ -278,7 +298,7 @@ def test_multiqc_shows_a_row_a_report(tmp_path):
 
 
 def test_nothing_advises_a_package_of_another_project():
-    """What is named kmatch on PyPI is none of ours."""
+    """PyPI's kmatch is none of ours; kmatch-dna is not there yet, and anybody could take it."""
     advice = re.compile(rb"pip install [^\n`#&]*?['\" ]?kmatch\b")
     files = [*ROOT.glob("*.*")]
     for folder in ("docs", "examples", "kmatch", "man", "packaging", "scripts"):

@@ -13,6 +13,7 @@ import naive
 import naive_reads
 import numpy as np
 import pytest
+from Bio.bgzf import BgzfBlocks
 from fuzzing.reads import quality, record
 from support.commands import KMATCH, compressed, fasta, fastq, here, process, random_letters
 from support.documents import ROOT
@@ -297,6 +298,26 @@ def test_files_of_many_barcodes(suffix, tmp_path, monkeypatch):
         assert records == wanted
         seen += len(records)
     assert seen == 500
+
+
+def test_split_gz_is_bgzf(tmp_path, monkeypatch):
+    """Of several windows, in blocks that end where they say, of which only the last is empty:
+
+    | reads of window 0 | reads of window 1 | … | empty |
+    """
+    monkeypatch.setattr(reading, "BLOCK", 3_000)
+    reads = [(f"r{number}", f"ACGTTGCA{random_letters(40, number)}") for number in range(200)]
+    path = tmp_path / "reads.fq.gz"
+    path.write_bytes(gzip.compress(fastq(reads)))
+    barcodes = {"a": "ACGTTGCA", "b": "GGGGGCCCCCGGGGG"}
+    kmatch.demux(path, barcodes, 0, within=16, split=tmp_path / "out", device="cpu")
+    sizes = {}
+    for name in ("a", "b"):
+        with open(tmp_path / "out" / f"{name}.fq.gz", "rb") as handle:
+            sizes[name] = [size for _, _, _, size in BgzfBlocks(handle)]
+    assert len(sizes["a"]) > 3 and sizes["a"][-1] == 0 and min(sizes["a"][:-1]) > 0
+    assert sizes["b"] == [0]
+    assert gzip.decompress((tmp_path / "out" / "a.fq.gz").read_bytes()) == fastq(reads)
 
 
 def test_an_empty_folder_is_used_and_a_full_one_is_not(tmp_path, monkeypatch):

@@ -1,4 +1,5 @@
-"""Assays, pairs of primers with probes or without, in many genomes: what amplifies, what differs.
+"""Assays, pairs of primers with probes or without, in many genomes: amplified or not, and
+differences.
 
 Genomes are searched in windows, many small ones together. A window takes four steps. The products
 of PCR are searched for, and the closest of each assay in each genome counts. Where there is none,
@@ -63,7 +64,7 @@ NO_PLACE = -1  # in place of a record and its positions
 
 class AssayOptions(NamedTuple):
     """product, edit, exact_3p: as PcrOptions has them; each: whether a genome is a `file` or a
-    `record`; salts: what duplexes are in."""
+    `record`; salts: of the solution of duplexes."""
 
     product: tuple[int, int] = PRODUCT
     edit: bool = False
@@ -209,8 +210,8 @@ class AssaySearch:
         )
 
     def _closest_products(self, grid: Grid) -> tuple[ProductBatch, SiteTally, list[HitBatch]]:
-        """Return the closest product of each cell that has any, and the sites of all oligos with
-        what they come to."""
+        """Return the closest product of each cell that has any, and the sites and comparisons of
+        all oligos."""
         window = grid.window
         genomes = window.genomes(self._genomes.circular)
         sites = begin_apart(self._query, self._is_probe, genomes, self._run)
@@ -231,7 +232,7 @@ class AssaySearch:
         """Return whether each cell amplifies, and why not, or which oligos may be masked there,
         int64[cells] each.
 
-        amplifies: bool[cells], those that have a product; sites: of all oligos.
+        amplifies: bool[cells], whether there is a product; sites: of all oligos.
         """
         answer = np.where(amplifies, YES, NO)
         reason = np.where(amplifies, 0, tally.reasons())
@@ -303,8 +304,8 @@ class AssaySearch:
     def _duplexes(
         self, grid: Grid, product_sites: HitBatch, other_sites: HitBatch
     ) -> tuple[Duplexes, Longs]:
-        """Return the Duplexes of slots, and what genomes have at each letter of the oligos (see
-        AssayBatch)."""
+        """Return the Duplexes of slots, and the letters of genomes at each letter of the oligos
+        (see AssayBatch)."""
         in_products: list[ComparedSites] = []
         for oligos, query in queries_apart(self._query, self._is_probe):
             rows = np.flatnonzero(np.isin(product_sites.pattern, oligos))
@@ -329,7 +330,7 @@ class AssaySearch:
         return duplexes, counts
 
     def _compared(self, grid: Grid, sites: HitBatch, query: Query) -> ComparedSites:
-        """Return the ComparedSites of what a Query has found in a Window."""
+        """Return the ComparedSites of the hits of a Query in a Window."""
         genomes = grid.window.genomes(self._genomes.circular)
         return self._comparer.compare(sites, query, genomes, self._run.threads)
 

@@ -1,10 +1,10 @@
-"""Where records have no known letters, and the letters around: what a second look is taken at.
+"""Where records have no known letters, and the letters around, for a second look.
 
     record          A C G T N N N N N N N N N N T G C A
     gaps         ├──┤       ├─────────────────┤        ├──┤
     pieces       ├──────┤├─────┤           ├─────┤├───────┤
 
-A gap is a stretch of unknown letters, or what lies behind an end of a linear record. Pieces show
+A gap is a stretch of unknown letters, or the space behind an end of a linear record. Pieces show
 the letters on either side of both its ends, as far as a site of an oligo reaches.
 """
 
@@ -67,15 +67,15 @@ class Gaps(Rows):
     end: Longs
 
 
-def gaps_in(letters: Bytes, records: Records, overhang: int) -> Gaps:
+def gaps_in(unknown: Longs, records: Records, overhang: int) -> Gaps:
     """Return the Gaps of records, sorted.
 
-    letters: uint8, ASCII; overhang: letters that an oligo has behind an end at the most.
+    unknown: int64[n], positions of letters as `unknown_letters` gives them; overhang: letters that
+    an oligo has behind an end at the most.
 
         record          N N A C G N N T
         gaps        ├───────┤   ├───┤ ├───┤       −2 … 2, 5 … 7, 8 … 10, with an overhang of 2
     """
-    unknown = unknown_letters(letters)
     ends = records.begin + records.size
     of_letter = np.searchsorted(ends, unknown, side="right")
     position = unknown - records.begin[of_letter]
@@ -111,7 +111,7 @@ def united(gaps: Gaps) -> Gaps:
 def unions(group: Longs, start: Longs, end: Longs) -> tuple[Longs, Longs]:
     """Return of the unions of intervals that overlap or touch the first rows, and the ends.
 
-    group, start, end: int64[n], sorted by group, then by start; those of two groups stay apart.
+    group, start, end: int64[n], sorted by group, then by start; intervals of two groups stay apart.
 
         intervals    ├──┤  ├────┤    ├─┤          1 … 4, 7 … 12, 12 … 14, 17 … 19
                                 ├─┤
@@ -137,8 +137,8 @@ def pieces_around(gaps: Gaps, records: Records, reach: int, overhang: int) -> Ga
         gap               ├───────────────────┤
         pieces       ├─────────┤         ├─────────┤       of `reach` letters on either side
 
-    reach: letters of the longest site; overhang: as `gaps_in` takes it. Those of a circle may begin
-    before 0 or end behind its letters.
+    reach: letters of the longest site; overhang: as `gaps_in` takes it. Pieces of a circle may
+    begin before 0 or end behind its letters.
     """
     centre = np.concatenate([gaps.start, gaps.end])
     record = np.concatenate([gaps.record, gaps.record])
@@ -178,6 +178,39 @@ def cut_out(letters: Bytes, records: Records, around: Gaps) -> Pieces:
     shown = np.full(len(place), ANY)
     shown[is_inside] = letters[place[is_inside]]
     return Pieces(shown, bounds, around.start, of_piece)
+
+
+class Gathered:
+    """Pieces that wait to be searched together, since a search costs much even where it is short.
+
+    letters: how many they have.
+    """
+
+    def __init__(self) -> None:
+        self.letters = 0
+        self._parts: list[Pieces] = []
+
+    def add(self, pieces: Pieces) -> None:
+        """Add Pieces."""
+        self.letters += len(pieces.letters)
+        self._parts.append(pieces)
+
+    def taken(self) -> Pieces:
+        """Return all that wait as Pieces, and forget them."""
+        none = np.zeros(0, np.int64)
+        letters = [none.astype(np.uint8)]
+        sizes = [none]
+        start = [none]
+        records = Records(none, none, none, none)
+        for part in self._parts:
+            letters.append(part.letters)
+            sizes.append(np.diff(part.bounds))
+            start.append(part.start)
+            records = records.followed_by(part.records)
+        self.letters = 0
+        self._parts = []
+        bounds = bounds_of(np.concatenate(sizes))
+        return Pieces(np.concatenate(letters), bounds, np.concatenate(start), records)
 
 
 def records_together(

@@ -1,7 +1,7 @@
 """Guides of a target, and their sites in a genome: counted, scored and ranked.
 
 A guide is a window of A, C, G and T beside a PAM, on either strand of the target. First all guides
-of the target are found (`find_guides`). Then those that differ are searched for in the genome
+of the target are found (`find_guides`). Then the different guides are searched for in the genome
 (`guide_query`), and their sites are counted and scored as they come.
 """
 
@@ -32,11 +32,11 @@ DECIMALS = 9  # of specificities that are told apart
 
 
 class GuideOptions(NamedTuple):
-    """Which guides there are, and what counts as their sites.
+    """The guides of a target, and the rules of their sites.
 
-    k: the most mismatches of a site or, with bulges, differences; pam, pam_side: what guides stand
-    beside, see `load_pams`; length: their letters; max_insertions, max_deletions: bulges of the
-    guide and of the site; score: `mit`, where guides have that specificity too; best: how many
+    k: the most mismatches of a site or, with bulges, differences; pam, pam_side: of the PAM beside
+    guides, see `load_pams`; length: their letters; max_insertions, max_deletions: bulges of the
+    guide and of the site; score: `mit`, where guides have its specificity too; best: how many
     guides there are at the most, None for all; report: `sites`, or `ends` for every end beside a
     PAM; nuclease: whose PAM that is, None where it was given by its letters.
     """
@@ -64,7 +64,8 @@ class GuideOptions(NamedTuple):
 
     @property
     def scores(self) -> list[str]:
-        """The names of the scores of sites: CFD where guides are SpCas9's, and those asked for."""
+        """The names of the scores of sites: CFD where guides are SpCas9's, and other scores asked
+        for."""
         leads = self.pam_side == "5p"
         is_of_cas9 = SCORES["cfd"].suits(self.length, self.pams, leads, self.nuclease)
         names = ("cfd", *self.score) if is_of_cas9 else self.score
@@ -155,7 +156,7 @@ class GuideSearch:
         return guides if self._variant_sites is None else self._varied(guides, self._variant_sites)
 
     def _varied(self, guides: GuideBatch, sites: VariantSites) -> GuideBatch:
-        """Return guides with what variants do to them."""
+        """Return guides with the columns of variants."""
         rows = self._panel_rows
         sites.rest()
         specificity = np.full(len(guides), np.nan)
@@ -187,9 +188,9 @@ class GuideSearch:
 def best_first(guides: GuideBatch) -> Longs:
     """Return the order of guides from the best to the worst, int64[n].
 
-    The most specific comes first, and those whose specificity is undefined last. Of equal ones the
-    fewest sites without differences decide, then the fewest with one, and so on, then the share of
-    G and C that is nearest to a half, and then the order in which they come:
+    The most specific guide comes first. A guide whose specificity is undefined comes last. Of equal
+    ones the fewest sites without differences decide, then the fewest with one, and so on, then the
+    share of G and C that is nearest to a half, and then the order in which they come:
 
         specificity   d0  d1  d2   GC
         0.9            3   0   7   0.2

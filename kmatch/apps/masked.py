@@ -4,10 +4,10 @@ have none.
     |========>----NNNNNNNN(==NN=)NNN----<==        the end of the record hides half of a primer
      known        masked                masked
 
-The letters around gaps (`kmatch.apps.gaps`) are searched anew, with unknown letters that match what
-they may stand for. A site there that holds such a letter is masked. Sites side by side come as one
-SiteRun, as a gap has a site of every oligo at each of its letters. Then it is asked which runs of
-masked sites and of known ones have room for a product (`masked_products`).
+The letters around gaps (`kmatch.apps.gaps`) are searched anew, with unknown letters that match the
+bases that they may stand for. A site there that holds such a letter is masked. Sites side by side
+come as one SiteRun, as a gap has a site of every oligo at each of its letters. `masked_products`
+then finds the runs of masked and of known sites that have room for a product.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,6 +20,7 @@ import numpy as np
 from kmatch.apps.apart import queries_apart
 from kmatch.apps.gaps import (
     Gaps,
+    Gathered,
     Pieces,
     Records,
     cut_out,
@@ -27,6 +28,7 @@ from kmatch.apps.gaps import (
     pieces_around,
     records_together,
     unions,
+    unknown_letters,
 )
 from kmatch.apps.joins import MINUS, NO_PAIR, PLUS, Joins, Ranges
 from kmatch.arrays import (
@@ -50,6 +52,7 @@ from kmatch.sequences.alphabet import encode_sets, encode_text
 from kmatch.sequences.circles import Circular
 from kmatch.sequences.records import RecordNames, Stretch
 
+PIECES = 1 << 22  # letters around gaps that are searched together
 JOINED = 1 << 20  # pairs of runs that are looked at together, and any others of the last one
 
 
@@ -148,15 +151,22 @@ class MaskedSites:
         """
         sizes = [np.zeros(0, np.int64)]
         found = [no_runs()]
+        kinds = [(overhang, some, Gathered()) for overhang, some in self._by_overhang(oligos)]
         for letters, records in records_together(stretches, circular):
             sizes.append(records.size)
-            for overhang, some_oligos in self._by_overhang(oligos):
-                gaps = gaps_in(letters, records, overhang)
+            unknown = unknown_letters(letters)
+            for overhang, some_oligos, gathered in kinds:
+                gaps = gaps_in(unknown, records, overhang)
                 around = pieces_around(gaps, records, self._reach, overhang)
-                inside = self._inside(gaps, records, some_oligos)
-                beside = self._in_pieces(cut_out(letters, records, around), some_oligos)
-                found.append(united_runs(inside.followed_by(beside)))
-        return all_of(found), np.concatenate(sizes)
+                found.append(self._inside(gaps, records, some_oligos))
+                gathered.add(cut_out(letters, records, around))
+                if gathered.letters >= PIECES:
+                    found.append(self._in_pieces(gathered.taken(), some_oligos))
+
+        # What is around few unknown letters, or ends of records alone, is searched once.
+        for _, some_oligos, gathered in kinds:
+            found.append(self._in_pieces(gathered.taken(), some_oligos))
+        return united_runs(all_of(found)), np.concatenate(sizes)
 
     def _by_overhang(self, oligos: Longs) -> Iterator[tuple[int, Longs]]:
         """Yield how many letters oligos may have behind the end of a record, and such oligos.
@@ -192,7 +202,7 @@ class MaskedSites:
         return runs.take(np.flatnonzero(is_within & (runs.first <= runs.last)))
 
     def _in_pieces(self, pieces: Pieces, oligos: Longs) -> SiteRuns:
-        """Return the sites in pieces that hold an unknown letter, as runs of one."""
+        """Return the sites in pieces that hold an unknown letter, as few runs."""
         if not len(pieces.start):
             return no_runs()
         hits = self._hits(pieces, oligos)
@@ -213,10 +223,11 @@ class MaskedSites:
         sites = SiteRuns(
             record.number, oligo, hits.minus, start, start, size, record.circle_size, is_masked
         )
-        return sites.take(np.flatnonzero(is_fit))
+        return united_runs(sites.take(np.flatnonzero(is_fit)))
 
     def _hits(self, pieces: Pieces, oligos: Longs) -> HitBatch:
-        """Return the sites of oligos in pieces, whose unknown letters match what they may be."""
+        """Return the sites of oligos in pieces, whose unknown letters match any base that they may
+        be."""
         names = RecordNames.of([""] * len(pieces.start))
         letters = LETTERS[encode_sets(pieces.letters)]
         stretch = Stretch(names, np.diff(pieces.bounds), letters)
@@ -231,7 +242,7 @@ class MaskedSites:
 
 
 def shortened(runs: SiteRuns, most: int) -> SiteRuns:
-    """Return runs in which products reach out of those that are long at either end.
+    """Return runs, each long one as its two ends, as products reach out of these alone.
 
         a run        first ├──────────────────────────────┤ last
         shortened          ├── most ──┤        ├── most ──┤
@@ -246,7 +257,7 @@ def shortened(runs: SiteRuns, most: int) -> SiteRuns:
 
 
 def with_second_turn(runs: SiteRuns) -> SiteRuns:
-    """Return runs, those of circular records again a turn later."""
+    """Return runs, and runs of circular records again a turn later."""
     later = runs.take(runs.circle_size < ENDLESS)
     turned = replace(
         later, first=later.first + later.circle_size, last=later.last + later.circle_size
@@ -345,7 +356,7 @@ class RunPairs(NamedTuple):
 def masked_products(
     runs: SiteRuns, joins: Joins, bits: Longs, product: tuple[int, int]
 ) -> Iterator[MaskedProducts]:
-    """Yield what products SiteRuns have room for, in parts.
+    """Yield the products that SiteRuns have room for, in parts.
 
     bits: int64[P], of the role of each oligo; product: letters of a product at least and at most.
     """

@@ -240,7 +240,7 @@ def _order(sites: Sites, products: ProductRows) -> Longs:
 def _in_direction(text: Texts, minus: Bytes) -> Texts:
     """Return texts of A, C, G, T or N as their strand reads them.
 
-    minus: uint8[n], 1 for those that are to be reversed and complemented.
+    minus: uint8[n], 1 for texts that are to be reversed and complemented.
     """
     masks = encode_text(text.letters)
     for row in np.flatnonzero(minus).tolist():
@@ -250,7 +250,7 @@ def _in_direction(text: Texts, minus: Bytes) -> Texts:
 
 
 def _oligo_sites(sites: Sites, rows: Longs) -> HitBatch:
-    """Return the HitBatch of rows of Sites, each of which begins in the letters of its record.
+    """Return the HitBatch of rows of Sites. Each begins in the letters of its record.
 
     A site that stands a turn later, behind the end of a circular record, goes back by a turn. Where
     there is NO_ROW, the pattern is -1.

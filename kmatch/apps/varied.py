@@ -1,4 +1,4 @@
-"""What variants do to guides: the places that alleles make, and the alleles that undo a target."""
+"""Guides and variants: the places that alleles make, and the alleles that undo a target."""
 
 import math
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ class Places(Rows):
 
 
 class VariantSites:
-    """Counts the sites that alleles make, and what their scores add to those of the reference.
+    """Counts the sites that alleles make, and the scores that they add to the reference's.
 
     query: for the sites of P guides, which come in order.
     """
@@ -72,7 +72,7 @@ class VariantSites:
     def specificity(self, reference: Specificity, counts: Longs) -> Floats:
         """Return the specificity of guides with these sites, float64[P].
 
-        reference: by the reference's sites; counts: int64[P], of those without differences. A
+        reference: by the reference's sites; counts: int64[P], of sites without differences. A
         perfect site that alleles make is left out where the reference has none.
         """
         left_out = np.where(counts == 0, self._perfect, 0)
@@ -97,7 +97,8 @@ class VariantSites:
         )
 
     def _compare(self, places: Places, is_done: Bools) -> None:
-        """Add what sites that alleles make, and that are done, score above the reference's there.
+        """Add the scores, above the reference's score of the place, of alleles' sites that are
+        done.
 
         place        30    31        72
         reference    0.2             0.6
@@ -166,7 +167,7 @@ class Targets:
 
 
 def keys_of(rows: Any, patterns: Longs) -> Iterator[tuple[Any, ...]]:
-    """Yield what tells sites apart: pattern, record, place and strand; patterns: int64[n]."""
+    """Yield the keys of sites: pattern, record, place and strand; patterns: int64[n]."""
     records = [rows.names[number] for number in rows.record.tolist()]
     columns = (patterns, rows.start, rows.end, rows.minus)
     pattern, start, end, minus = (column.tolist() for column in columns)

@@ -210,9 +210,9 @@ def primer(given: Given) -> None:
 
 
 def _explain_regions(path: str | None) -> None:
-    """Say that --regions is read, which version 1 wrote; raises UsageError where there is no file.
+    """Say that --regions, which version 1 wrote, is read; raises UsageError where there is no file.
 
-    path: what --regions was given, if anything.
+    path: given to --regions, or None.
     """
     if path is None:
         return
@@ -303,7 +303,7 @@ def _explain_regions(path: str | None) -> None:
     Option(
         "--format form",
         options.TABLES,
-        "what FILE's suffix says, otherwise tsv",
+        "FILE's suffix, otherwise tsv",
         "Output format.",
         group=OUTPUT,
     ),

@@ -59,9 +59,9 @@ def classes_of(distance: Longs) -> tuple[Longs, list[str]]:
 
 def draw_hits(table: Table, records: int | None = None) -> Any:
     """Return a Figure of hits or products: along their records, and counted by pattern and
-    distance, beside that by score and below by mismatches and bulges, where there are such.
+    distance, beside it by score and below it by mismatches and bulges, where there are any.
 
-    records: how many are drawn, those with the most hits, None for RECORDS.
+    records: the number of records, with the most hits, that are drawn, None for RECORDS.
     """
     places = table.places(RECORDS if records is None else records)
     distance = sum(table.columns[name] for name in table.kind.needed if "distance" in name)
@@ -83,7 +83,7 @@ def draw_hits(table: Table, records: int | None = None) -> Any:
 
 
 class _Counts(NamedTuple):
-    """What is counted below the records of hits.
+    """The counts below the records of hits.
 
     by_pattern: by distance and by score, side by side; below: by bulges, where there are any; noun:
     of a row.
@@ -135,7 +135,7 @@ def _records_height(count: int) -> float:
 
 
 def _by_score(patterns: Words, scores: Floats, name: str) -> Cells:
-    """Return hits by pattern and ranges of a score; the last class has those without one."""
+    """Return hits by pattern and ranges of a score; the last class has hits without a score."""
     whole = SCORES[name].whole
     classes = [f"<{whole * share:g}".replace("0.", ".") for share in SHARES]
     classes += [str(whole), "none"]

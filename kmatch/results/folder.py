@@ -9,7 +9,7 @@ from typing import Any, Self
 from kmatch import interrupts
 from kmatch.engine.workers import cores, pool
 from kmatch.errors import InputError, OutputError, shown
-from kmatch.results.output import COMPRESSED, Path, complete, kind_of, writing
+from kmatch.results.output import COMPRESSED, Path, complete, compressor, kind_of, writing
 
 LONGEST = 200  # bytes of a name
 
@@ -59,11 +59,10 @@ class Folder:
             interrupts.unfinished.discard(self._partial)
 
     def _finish(self) -> None:
-        """Give the files their place, files without pieces too."""
+        """End the files, and give them their place, files without pieces too."""
         for path in chain.from_iterable(self._paths):
-            if not os.path.exists(path):
-                _append(path, b"")
-                complete(path, kind_of(path))
+            _append(path, b"", is_last=True)
+            complete(path, kind_of(path))
         if not self._is_there:
             os.rename(self._partial, self._path)
             return
@@ -84,17 +83,24 @@ class Folder:
                 task.result()
 
 
-def _append(path: str, piece: Any) -> None:
-    """Add a piece to a file, compressed as its name says."""
+def _append(path: str, piece: Any, is_last: bool = False) -> None:
+    """Add a piece to a file, compressed as its name says.
+
+    is_last: whether nothing follows, so that the block which ends a BGZF file does.
+    """
     kind = kind_of(path)
     with open(path, "ab") as raw:
         if kind not in COMPRESSED:
             raw.write(piece)
             return
-        from xopen import xopen
-
-        with xopen(raw, "wb", threads=0, format=kind) as packed:
-            packed.write(piece)
+        if is_last and kind != "gz":
+            return
+        packed = compressor(raw, kind)
+        packed.write(memoryview(piece))
+        if is_last or kind != "gz":
+            packed.close()
+        else:
+            packed.flush()
 
 
 def _check_names(names: Sequence[str]) -> None:

@@ -6,10 +6,10 @@ With insertions and deletions a place is reached from neighbouring PAMs too:
     guide        CTAACAGTTGCTTTTATCAC AGG       no difference: the site
                  CTAACAGTTGCTTTTATCACA GGG      1 deletion, a letter on: left out
 
-Of each pattern and strand hits are taken from the best to the worst: those with the fewest
-differences first, then those with the fewest insertions and deletions, then the first one, on the
-strand `-` the last one. A hit is left out whose PAM-side end is so near to that of a hit that was
-taken that an alignment of the one place may end at the other.
+Of each pattern and strand hits are taken from the best to the worst: the fewest differences first,
+then the fewest insertions and deletions, then the first hit, on the strand `-` the last hit. A hit
+is left out if an alignment may end at its PAM-side end as well as at the PAM-side end of a hit that
+was taken, as they are near.
 
 Hits near one another are a chain. A chain is decided once no later hit can join it, and hits leave
 in order, once all before them are decided.
@@ -82,7 +82,7 @@ NO_CANDIDATES = Candidates(*[_NONE] * len(fields(Candidates)))
 
 
 class SiteRules(NamedTuple):
-    """What sites are of.
+    """The rules and lengths that decide sites.
 
     rules: of the hits; pattern_lengths: int64[P]; most_gaps: int64[P], the most insertions and
     deletions that an alignment of each pattern may have; leasts: int64[2, P], how many letters at
@@ -257,8 +257,9 @@ class SiteFinder:
 
 
 class SiteSearch(Search[HitBatch]):
-    """The hits of a search beside a PAM, with scores and those of their sites; or, where its Query
-    asks for these, the sites alone.
+    """The hits of a search beside a PAM, with their scores and their sites' scores.
+
+    Where the Query asks for sites, the sites alone.
 
     search: of the Query, for hits at all ends; run: that began it; scorer: None for no scores.
     """

@@ -43,7 +43,8 @@ def read_parts(
         number = 0  # records before the part
         parser = _parser(source, others, gaps, {} if circles is None else circles)
         for part in parser(source):
-            if not np.diff(part.names.bounds).all():
+            name_bounds = part.names.bounds
+            if not (name_bounds[1:] > name_bounds[:-1]).all():
                 unnamed = number + part.names.index("") + 1
                 raise InputError(f"{source.label}: record {unnamed} has no name; write one")
             number += len(part.names) - part.goes_on

@@ -1,4 +1,5 @@
-"""Alleles of a record: what each replaces, how it is spelled, and the copies that may have it.
+"""Alleles of a record: the letters that each replaces, its spelling, and the copies that may have
+it.
 
 A Block has sites that are near one another, and the part of the record around them. Its alleles are
 rows, site after site, the reference first. All positions are the record's.
@@ -13,7 +14,7 @@ rows, site after site, the reference first. All positions are the record's.
     end         6       7       7                   10      13
     letters     -       T       AA                  -       -
 
-What an allele has in common with REF is not replaced. The reference replaces nothing, and neither
+Letters that an allele shares with REF are not replaced. The reference replaces nothing, and neither
 does an insertion.
 """
 
@@ -39,7 +40,8 @@ NONE = -1  # in place of a row: no allele
 
 
 class Change(NamedTuple):
-    """What an allele changes: `letters` take the place of REF from start to end, counted in REF."""
+    """The change of an allele: `letters` take the place of REF from start to end, counted in
+    REF."""
 
     start: int
     end: int
@@ -50,7 +52,7 @@ class Change(NamedTuple):
 def change_of(ref: bytes, alt: bytes) -> Change:
     """Return the Change of an allele, without the letters that it has in common with REF.
 
-    Common letters at the end are left out first, then those at the beginning.
+    Common letters at the end are left out first, then common letters at the beginning.
 
         REF         GACT    GCC     ACAC
         ALT         GT      GTC     ACACAC
@@ -76,8 +78,8 @@ def change_of(ref: bytes, alt: bytes) -> Change:
 class Alleles(NamedTuple):
     """Alleles in columns of one shape, such as int64[R].
 
-    site: the number of the site of each; start, end: what it replaces in the record; size: how many
-    letters take its place.
+    site: the number of the site of each; start, end: the letters that it replaces in the record;
+    size: the number of letters that take their place.
     """
 
     site: Longs
@@ -119,9 +121,9 @@ class Alleles(NamedTuple):
 
 
 class Sites(NamedTuple):
-    """S sites of a record in order, in columns of S + 1, the last of which stands behind all.
+    """S sites of a record in order, in columns of S + 1. The last row stands behind all sites.
 
-    start: where REF begins; end: where the last letter ends that an allele of it replaces;
+    start: where REF begins; end: where the last letter ends that one of its alleles replaces;
     furthest_end: the greatest end up to and with this site; first_row: of its reference.
     """
 
@@ -160,8 +162,8 @@ class Block(NamedTuple):
     """Sites of one record, far from those of other blocks, with R alleles.
 
     record: its name; part: its letters around the sites; spelled: REF and ALT of the alleles as
-    names have them, R; letters: what takes the place of what each replaces; frequencies:
-    float64[R], NaN where it is unknown; copies: uint64[R, W], a bit for each copy that may have it.
+    names have them, R; letters: these take the place of the replaced ones; frequencies: float64[R],
+    NaN where it is unknown; copies: uint64[R, W], a bit for each copy that may have it.
     """
 
     record: str
@@ -329,9 +331,9 @@ def sites_of(alleles: Alleles, site_start: Longs, first_row: Longs) -> Sites:
 def allow_reference(sites: Sites, alleles: Alleles, copies: Words) -> None:
     """Let a copy have the reference in place of alleles that it cannot have together.
 
-    copies: uint64[R, W], of each allele, which gains copies where it is a reference.
+    copies: uint64[R, W], the copies of each allele. A reference gains copies.
 
-        ──[ GTT → G ]──     site 0, a copy of which has this allele by its genotype,
+        ──[ GTT → G ]──     site 0, where a copy has this allele by its genotype,
         ────[ T → A ]──     site 1, and this one too: it may have either, with REF at the other site
     """
     row_count = len(alleles.site)

@@ -23,7 +23,7 @@ SAME_BITS = np.frombuffer(b"\xfe\xff\xfe\xff", np.uint32)
 
 
 class AlleleCopies(NamedTuple):
-    """What the genotypes of a line say of its alleles.
+    """The copies that have the alleles of a line, by its genotypes.
 
     copies: uint64[alleles, W], the copies of the chosen samples that may have each allele; called:
     uint64[alleles, V], the copies of all samples in the file that have each, unphased genotypes in
@@ -35,10 +35,10 @@ class AlleleCopies(NamedTuple):
 
 
 class GenotypeReader:
-    """Reads the genotypes of a file's samples, and keeps those of the samples that are chosen.
+    """Reads the genotypes of a file's samples, and keeps the genotypes of the chosen samples.
 
-    samples, chosen: names, all of the latter among the former. every_copy: uint64[W], all copies
-    of the chosen samples; without samples there is one sample that may have everything.
+    samples, chosen: names, all chosen names among the samples. every_copy: uint64[W], all copies of
+    the chosen samples; without samples there is one sample that may have everything.
     """
 
     def __init__(self, samples: list[str], chosen: list[str]) -> None:
@@ -56,7 +56,7 @@ class GenotypeReader:
 
         cells: FORMAT is number 8, and number 9 all genotypes, with tabs between them; is_counted:
         whether the copies of all samples are asked for. Without genotypes every copy may have each
-        allele. Raises InputError for what is no genotype.
+        allele. Raises InputError for anything but genotypes.
         """
         format_cell = cells[8] if self._sample_count else b""
         if format_cell != b"GT" and not format_cell.startswith(b"GT:"):
@@ -146,8 +146,8 @@ class GenotypeReader:
 class Genotype(NamedTuple):
     """Alleles of a sample, by number.
 
-    first, second: what its first and its second copy may have; called: those that are stated, once
-    for each time; greatest: the greatest number.
+    first, second: the alleles that its first and its second copy may have; called: the stated
+    alleles, once for each time; greatest: the greatest number.
     """
 
     first: Sequence[int]
@@ -163,12 +163,12 @@ def genotype_of(word: bytes, has_phase_set: bool) -> Genotype:
     has_phase_set: whether phase sets of the line say which genotypes are phased together. Such a
     genotype counts as unphased, as one of more than two copies does. A missing allele is the
     reference. A mark before the first allele says how this one is phased (VCF 4.4). Raises
-    InputError for what is no genotype.
+    InputError for anything but a genotype.
 
         0|1  0/1         1       2|.     .        the word
-        0    0 or 1      1       2       0        what the first copy may have
-        1    0 or 1      0       0       0        what the second copy may have
-        0 1  0 1         1       2                what is called
+        0    0 or 1      1       2       0        alleles of the first copy
+        1    0 or 1      0       0       0        alleles of the second copy
+        0 1  0 1         1       2                stated alleles
     """
     alleles: list[int] = []
     called: list[int] = []

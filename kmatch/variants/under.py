@@ -54,10 +54,10 @@ def names_under(block: Block, hits: HitBatch) -> Objects:
 
 
 class Wanted(NamedTuple):
-    """What a hit without differences has, on the record's forward strand.
+    """The letters of a hit without differences, on the record's forward strand.
 
-    pattern: sets of bases, uint8[m]; pams: those of each PAM beside it; is_last: whether PAMs stand
-    behind the pattern; boundary: the position where the two meet.
+    pattern: sets of bases, uint8[m]; pams: the sets of each PAM beside it; is_last: whether PAMs
+    stand behind the pattern; boundary: the position where the two meet.
     """
 
     pattern: Bytes
@@ -100,7 +100,7 @@ class LossFinder:
     def losses(self, block: Block, hits: HitBatch) -> Objects:
         """Return the Losses of each hit of the reference without differences, as objects[n].
 
-        They are None of other hits, and of those that no allele undoes.
+        They are None for other hits, and for hits that no allele undoes.
         """
         found = np.full(len(hits), None)
         perfect = np.flatnonzero(hits.distance == 0)
@@ -114,7 +114,7 @@ class LossFinder:
         return found
 
     def _wanted(self, hits: HitBatch, number: int) -> Wanted:
-        """Return what a hit has."""
+        """Return the letters of a hit."""
         one = hits.picked(slice(number, number + 1))
         begins = self._patterns.begins
         pattern = int(one.pattern[0])
@@ -152,7 +152,7 @@ class LossFinder:
 def boundaries_in_copy(boundary: int, start: int, end: int, size: int) -> range:
     """Return where a boundary between letters of the record may be in a copy with an allele.
 
-    start, end: of what the allele replaces; size: letters that take its place.
+    start, end: of the letters that the allele replaces; size: letters that take its place.
 
         record      A C|G T A           boundary 2
         insertion   A C t t G T A       TT at 2: there are the boundaries 2, 3 and 4

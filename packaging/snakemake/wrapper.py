@@ -32,8 +32,9 @@ for name in ARGUMENTS[command]:
 table = snakemake.output[0]
 options = [(name, path) for name, path in snakemake.input.items() if name not in ARGUMENTS[command]]
 options += [(name, path) for name, path in snakemake.output.items() if path != table]
-for name, path in options:
-    words += [f"--{name.replace('_', '-')}", path]
+for name, given in options:
+    for path in [given] if isinstance(given, str) else given:
+        words += [f"--{name.replace('_', '-')}", path]
 words += ["--threads", str(snakemake.threads), "--output", table]
 line = join(words)
 

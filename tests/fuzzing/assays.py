@@ -21,6 +21,7 @@ PATCHES = (
     (assay, "WINDOW", 1),
     *((assay, "LARGE", letters) for letters in (0, 60)),
     (gaps, "TOGETHER", 1),
+    (masked, "PIECES", 1),
     (masked, "JOINED", 1),
     (joins, "PRODUCTS", 1),
 )
@@ -46,7 +47,8 @@ def headings(rng):
 class Assays:
     """genomes: name → records; given: name → (forwards, reverses, probes); options: as the command
     has them; patches: constants of the code, made small; headings: of a table of the assays, its
-    delimiter, what stands for no probe, and of each column what it holds and how it is headed."""
+    delimiter, what stands for no probe, and of each column what it holds and how it is headed;
+    gaps: what is done about them."""
 
     genomes: dict
     given: dict
@@ -56,6 +58,21 @@ class Assays:
     each: str = "file"
     patches: list = field(default_factory=list)
     headings: list = field(default_factory=list)
+    gaps: str | None = None
+
+    @property
+    def read(self):
+        """The genomes as they are read: without gaps, or with N in place of them."""
+        turned = str.maketrans("-.", "NN") if self.gaps == "unknown" else {45: None, 46: None}
+        return {
+            name: [(record, text.translate(turned)) for record, text in records]
+            for name, records in self.genomes.items()
+        }
+
+    @property
+    def is_refused(self):
+        """Whether there are gaps that nothing is said of."""
+        return self.gaps is None and self.read != self.genomes
 
     def command(self, folder):
         """(arguments, standard input) of the command line; writes its input files."""
@@ -65,6 +82,7 @@ class Assays:
         words = ["assay", folder / "assays", *(folder / name for name in self.genomes)]
         words += ["-k", self.k, "--product", "{}-{}".format(*self.options["product"])]
         words += ["--exact-3p", self.options["exact_3p"]]
+        words += ["--gaps", self.gaps] if self.gaps else []
         words += ["--each", self.each, "--positions", folder / "positions", "--device", "cpu"]
         return words + ["--edit"] * self.options["edit"] + ["--circular"] * self.circular, b""
 
@@ -96,9 +114,14 @@ class Assays:
             for patch in self.patches:
                 stack.enter_context(mock.patch.object(*patch))
             result = here(*arguments)
+        if self.is_refused:
+            told = result.status == 1 and b"--gaps" in result.err and b"Traceback" not in result.err
+            if not told or result.out:
+                raise Wrong(f"exit status {result.status}: {result.err.decode()}")
+            return
         if result.status or b"Traceback" in result.err:
             raise Wrong(f"exit status {result.status}: {result.err.decode()}")
-        apart = {str(folder / name): records for name, records in self.genomes.items()}
+        apart = {str(folder / name): records for name, records in self.read.items()}
         if self.each == "record":
             apart = {name: [(name, text)] for part in apart.values() for name, text in part}
         large = dict((name, value) for _, name, value in self.patches).get("LARGE", 1_000_000)
@@ -140,6 +163,8 @@ def assays(draw, circular):
     written = [oligo for sides in given.values() for side in sides for oligo in side]
     written += [naive.reverse_complement(oligo) for oligo in written]
 
+    is_aligned = rng.random() < 0.2
+
     def text():
         parts = rng.choices(written, k=rng.randint(0, 7))
         parts = [part + rng.choice(["", "A", "CG", "N"]) for part in parts]
@@ -149,6 +174,9 @@ def assays(draw, circular):
             at = rng.randint(0, len(letters))
             masked_letters = rng.choice(["N", "R", "NN", "NNNNNN", "N" * 14, "N" * 70])
             letters[at : at + rng.choice([0, len(masked_letters)])] = masked_letters
+        for _ in range(rng.choice([0, 1, 2]) if is_aligned else 0):
+            at = rng.randint(0, len(letters))
+            letters[at:at] = rng.choice(["-", ".", "---", "-" * 30])
         return "".join(letters)[:120]
 
     genomes = {
@@ -164,4 +192,6 @@ def assays(draw, circular):
     each = rng.choice(["file", "record"])
     has_alternates = any(len(side) > 1 for sides in given.values() for side in sides)
     table = headings(rng) if not has_alternates and rng.random() < 0.7 else []
-    return Assays(genomes, given, rng.choice([0, 1]), options, circular, each, patches, table)
+    gaps_are = rng.choice(["drop", "unknown", None]) if is_aligned else rng.choice([None, "drop"])
+    k = rng.choice([0, 1])
+    return Assays(genomes, given, k, options, circular, each, patches, table, gaps_are)

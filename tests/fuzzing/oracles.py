@@ -2,17 +2,22 @@
 
 import re
 from collections import Counter
+from contextlib import nullcontext
+from dataclasses import replace
+from fnmatch import fnmatchcase
 from urllib.parse import quote
 
 import naive
 import naive_bounds
 import naive_circles
 import naive_sites
+import naive_unknown
 
 import kmatch
 from fuzzing.searches import distances, most
 
-NOT_OF_ORACLES = ("algorithm", "limit", "regions", "circular")
+SELECTION = ("records", "skip_records")
+NOT_OF_ORACLES = ("algorithm", "limit", "regions", "circular", "max_unknown", *SELECTION)
 BOUNDS = ("max_mismatches", "max_insertions", "max_deletions")
 RULES = ("pam", "exact_5p", "exact_3p")
 BASES = dict(zip("ACGTRYSWKMBDHVN", "TGCAYRSWMKVHDBN", strict=True))
@@ -20,6 +25,7 @@ BASES = dict(zip("ACGTRYSWKMBDHVN", "TGCAYRSWMKVHDBN", strict=True))
 
 def table(search):
     """The table that a search has to write, as bytes."""
+    search = selected(search)
     if search.problem == "primer":
         rows = naive.primers(search.named, search.background, search.k, **plain(search))
         return naive.primers_bed(search.named, search.k, rows).encode()
@@ -46,11 +52,40 @@ def listed(search, paths):
 
 def summary(search):
     """The table of `--summary`, as bytes; a limit changes nothing there."""
+    search = selected(search)
     found = hits(search)
     largest = max(hit[4] for hit in [(0,) * 5, *found])
     if search.problem != "best":
         largest = most(search.k, search.patterns)
     return naive.summary(search.names, largest, found).encode()
+
+
+def selected(search):
+    """The search in records without letters where their names are not asked for."""
+    wanted, unwanted = (search.options.get(name, "").split(",") for name in SELECTION)
+    if search.problem == "primer" or [*wanted, *unwanted] == ["", ""]:
+        return search
+
+    def is_taken(name):
+        is_wanted = wanted == [""] or any(fnmatchcase(name, glob) for glob in wanted)
+        return is_wanted and not any(fnmatchcase(name, glob) for glob in unwanted)
+
+    records = [text if is_taken(name) else "" for name, text in search.named]
+    return replace(search, records=records)
+
+
+def rule_of_letters(search):
+    """A context in which unknown letters match what the search has them match."""
+    most_unknown = search.options.get("max_unknown")
+    return nullcontext() if most_unknown is None else naive_unknown.unknown_letters(most_unknown)
+
+
+def few_unknown(search, found):
+    """The hits with no more unknown letters than the search allows, if it does."""
+    most_unknown = search.options.get("max_unknown")
+    if most_unknown is None:
+        return found
+    return [hit for hit in found if naive_unknown.unknown_in(search.named, hit) <= most_unknown]
 
 
 def plain(search):
@@ -95,6 +130,12 @@ def inside(search, found):
 
 def hits(search):
     """All hits (record, start, end, pattern, distance, strand, CIGAR), by numbers, in order."""
+    with rule_of_letters(search):
+        return inside(search, naive.in_order(few_unknown(search, everywhere(search))))
+
+
+def everywhere(search):
+    """All hits, with windows that have too many unknown letters."""
     found = []
     each = distances(search.k, search.patterns)
     for number, (pattern, k) in enumerate(zip(search.patterns, each, strict=True)):
@@ -109,7 +150,7 @@ def hits(search):
         for hit in some:
             hit = (*hit[:3], number, *hit[4:])
             found.append(hit if len(hit) > 6 else (*hit, gapless(search, hit)))
-    return inside(search, naive.in_order(found))
+    return found
 
 
 def sites(search, found, pattern, k):
@@ -133,6 +174,8 @@ def closest(found, limit):
 def on_circles(search, records, pattern, k):
     options = plain(search)
     if search.problem == "edit":
+        if "max_unknown" in search.options:  # the oracle takes a short cut where there is no rule
+            options.setdefault("max_mismatches", k)
         return naive_circles.edit(records, [pattern], k, **options)
     if search.problem == "best":
         return naive_circles.best(records, [pattern], **options)
@@ -143,6 +186,7 @@ def on_lines(search, records, pattern, k):
     options = plain(search)
     ruled = any(options.get(name) not in (None, 0) for name in RULES)
     ruled |= any(options.get(name) is not None for name in BOUNDS)
+    ruled |= "max_unknown" in search.options
     strand = {"strand": options.get("strand", "both")}
     if search.problem == "best":
         oracle = naive_bounds if ruled else naive
@@ -240,7 +284,8 @@ FORMS = {"bed": bed, "tsv": tsv, "sam": sam, "gff3": gff3}
 
 
 def product_table(search):
-    found = inside(search, products(search))
+    with rule_of_letters(search):
+        found = inside(search, products(search))
     return "".join(product_line(search, row) for row in in_rows(search, found))
 
 
@@ -250,18 +295,21 @@ def products(search):
     wanted = tuple(options.pop("product")), options.pop("pairs")
     edit = options.pop("edit")
     lines, rings = parted(search)
-    if edit and options.get("exact_3p"):
+    is_ruled = options.get("exact_3p") or "max_unknown" in search.options
+    if edit and is_ruled:
         sites = naive_bounds.edit(lines, search.patterns, k, "loci", **options)
     elif edit:
         sites = naive.edit(lines, search.patterns, k, "loci")
     else:
         sites = naive.hamming(lines, search.patterns, k, **options)
-    found = naive.pcr(sites, search.roles, *wanted)
+    found = naive.pcr(few_unknown(search, sites), search.roles, *wanted)
     if circles(search):
         way = naive_circles.edit if edit else naive_circles.hamming
         options |= {"report": "loci"} if edit else {}
+        if edit and "max_unknown" in search.options:
+            options["max_mismatches"] = k
         sites = way(rings, search.patterns, k, **options)
-        found += naive_circles.pcr(rings, sites, search.roles, *wanted)
+        found += naive_circles.pcr(rings, few_unknown(search, sites), search.roles, *wanted)
     return sorted(found, key=lambda row: row[0])  # in order in each record
 
 
@@ -296,7 +344,8 @@ def read_of(columns, pattern, match):
     for op in columns:
         letter = letters.pop(0) if op != "D" else ""
         base = bases.pop(0) if op != "I" else ""
-        read += base if op == "=" else letter
+        # What an unknown letter matches is written as in the pattern.
+        read += base if op == "=" and base != "N" else letter
     assert not letters and not bases
     return read
 

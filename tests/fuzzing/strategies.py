@@ -9,6 +9,7 @@ from fuzzing.assays import assays
 from fuzzing.damage import FORMATS, damaged
 from fuzzing.reads import read_cases
 from fuzzing.searches import COMPRESSED, GENOMES, PATCHES, Search, most
+from fuzzing.searches import distances as each_distance
 from fuzzing.variants import PROBLEMS as VARIED
 from fuzzing.variants import variant_cases
 from kmatch.published.registry import PUBLISHED
@@ -20,6 +21,11 @@ PAMS = ("NGG", "NAG", "TTTV", "GATC", "N", "RY", "NNNNA", "nrg")
 PROBLEMS = (
     *("hamming", "multi", "multi beside a PAM", "best", "edit", "edit beside a PAM"),
     *("edit within bounds", "edit within bounds and a large k"),
+)
+UNKNOWN = (
+    *("hamming among unknown letters", "multi beside a PAM among unknown letters"),
+    *("edit among unknown letters", "edit beside a PAM among unknown letters"),
+    "pcr among unknown letters",
 )
 
 units = st.text("ACGT", min_size=1, max_size=6)
@@ -168,7 +174,25 @@ def regions(draw, records):
 
 def is_ruled(options):
     """Whether each end is aligned by itself, which costs an oracle much."""
-    return any(options.get(name) is not None for name in ("pam", "exact_3p", "exact_5p", *BOUNDS))
+    rules = ("pam", "exact_3p", "exact_5p", "max_unknown", *BOUNDS)
+    return any(options.get(name) is not None for name in rules)
+
+
+@st.composite
+def unknown_letters(draw, written, k):
+    """How many letters of a hit may be unknown, fewer with the differences than any pattern has."""
+    pairs = zip(map(len, written), each_distance(k, written), strict=True)
+    return draw(st.integers(0, min(4, *(size - most - 1 for size, most in pairs))))
+
+
+@st.composite
+def selections(draw, count):
+    """Globs for records r0 … of which so many stand in some file, and r0 in each."""
+    names = [f"r{number}" for number in range(count)]
+    wanted = draw(st.lists(st.sampled_from([*names, "r0*", "r[0-9]*", "*"]), max_size=3))
+    unwanted = draw(st.lists(st.sampled_from(names[1:]), max_size=2)) if count > 1 else []
+    found = {"records": ",".join([*wanted, "r0"])} if wanted else {}
+    return found | ({"skip_records": ",".join(unwanted)} if unwanted else {})
 
 
 @st.composite
@@ -188,6 +212,10 @@ def searches(draw, kind, shape):
         k = min(k, min(map(len, written)) - 1)
     options = {"strand": draw(st.sampled_from(["both", "both", "+", "-"]))}
     options |= draw(rules(problem, rule, written, k))
+    if "unknown" in rule:
+        options["max_unknown"] = draw(unknown_letters(written, k))
+        if shape == "circular" and isinstance(options.get("pam"), list):
+            options["pam"] = options["pam"][0]  # of one length, as the oracle takes them
     cost = COST // 4 if problem == "best" else COST
     if aligned and is_ruled(options):
         cost //= 8 * (1 + (4 if problem == "best" else most(k, written))) ** 2
@@ -219,7 +247,7 @@ def primers(draw):
 
 
 @st.composite
-def products(draw, shape):
+def products(draw, shape, is_among_unknown=False):
     """A Search for products: short primers, some with alternates, strewn over both strands."""
     pairs = draw(st.sampled_from(["own", "own", "any"]))
     roles = []
@@ -237,6 +265,8 @@ def products(draw, shape):
         "exact_3p": draw(st.sampled_from([0, 0, 1, 2, 4])),
     }
     k = draw(st.sampled_from([0, 1, 1, 2, 3])) if shape != "circular" else draw(st.integers(0, 2))
+    if is_among_unknown:
+        options["max_unknown"] = draw(unknown_letters(written, k))
     near = st.sampled_from(written).flatmap(lambda one: copies(one, 1))
     text = st.lists(near | near | st.text("ACGTN", max_size=6), max_size=12).map("".join)
     if shape == "circular":
@@ -254,6 +284,7 @@ def asked(draw, kind, shape, device, published=False):
     published: whether by a published algorithm.
     """
     ours = {"primer": primers, "pcr": lambda: products(shape)}
+    ours["pcr among unknown letters"] = lambda: products(shape, is_among_unknown=True)
     search = draw(ours.get(kind, lambda: searches(kind, shape))())
     options, records, pcr = dict(search.options), search.records, search.problem == "pcr"
     known = [x.name for x in PUBLISHED.get(search.problem, ()) if device.split(":")[0] in x.devices]
@@ -279,6 +310,11 @@ def asked(draw, kind, shape, device, published=False):
             options["circular"] = True
     elif search.problem != "primer" and draw(st.integers(0, 3)) == 0:
         options["regions"] = draw(regions(records)) or [("r0", 0, 1)]
+    whole = "regions" not in options and options.get("circular") in (None, True)
+    if search.problem != "primer" and whole and draw(st.integers(0, 4)) == 0:
+        options |= draw(
+            selections(max([many for many, _ in given.get("files", [])] or [len(records)]))
+        )
     if (given["way"] == "api" and given["source"] == "stdin") or given.get("files"):
         given["source"] = "fasta"
     if given["source"] == "memory":
@@ -314,6 +350,7 @@ def kinds(device, damages=True):
     found = {}
     for shape in ("linear", "circular", "list"):
         problems = (*PROBLEMS, "pcr") if shape != "linear" else (*PROBLEMS, "pcr", "primer")
+        problems += UNKNOWN if shape != "list" else ()
         found |= {f"{one}, {shape}": asked(one, shape, device) for one in problems}
         found |= {f"assay, {shape}": assays(shape == "circular")} if shape != "list" else {}
     names = [name for name, one in PUBLISHED.items() if any(device[:4] in x.devices for x in one)]
