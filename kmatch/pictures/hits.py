@@ -319,8 +319,8 @@ def _marks_of(places: Places, group: Longs, class_count: int, column: float) -> 
     left = np.rint(start / column).astype(np.int64)
     right = np.rint(end / column).astype(np.int64)
     # A hit covers at least one column, which its record has.
-    record_columns = np.rint(places.lengths / column).astype(np.int64)
-    last_columns = np.maximum(record_columns, 1) - 1
+    last_columns = np.rint(places.lengths / column).astype(np.int64) - 1
+    last_columns = np.maximum(last_columns, 0)
     left = np.minimum(left, last_columns[record])
     right = np.maximum(right, left + 1)
     # All that hits are told apart by, as one number.
