@@ -16,6 +16,7 @@ from kmatch.errors import InputError, shown
 
 COPIES = 2  # of a sample
 REFERENCE = 0  # the number of REF among a line's alleles
+MISSING = -1  # in place of a number
 # A phased genotype of two alleles and its tab are four letters, such as 0|1: of these the alleles
 # differ in their lowest bits alone.
 PHASED = b"0|0\t"
@@ -121,7 +122,8 @@ class GenotypeReader:
             may_have[genotype.first, number, 0] = 1
             may_have[genotype.second, number, 1] = 1
             for copy, allele in enumerate(genotype.called):
-                has[allele, number, copy] = 1
+                if allele != MISSING:
+                    has[allele, number, copy] = 1
 
         # What each sample's copies may have, as its genotype says, and what is called.
         genotype_rows = [numbers[word] for word in words]
@@ -146,8 +148,8 @@ class GenotypeReader:
 class Genotype(NamedTuple):
     """Alleles of a sample, by number.
 
-    first, second: what its first and its second copy may have; called: those that are stated, once
-    for each time; greatest: the greatest number.
+    first, second: what its first and its second copy may have; called: those that are stated, in
+    their order, and MISSING between them; greatest: the greatest number.
     """
 
     first: Sequence[int]
@@ -168,7 +170,7 @@ def genotype_of(word: bytes, has_phase_set: bool) -> Genotype:
         0|1  0/1         1       2|.     .        the word
         0    0 or 1      1       2       0        what the first copy may have
         1    0 or 1      0       0       0        what the second copy may have
-        0 1  0 1         1       2                what is called
+        0 1  0 1         1       2 -1    -1      what is called
     """
     alleles: list[int] = []
     called: list[int] = []
@@ -176,6 +178,7 @@ def genotype_of(word: bytes, has_phase_set: bool) -> Genotype:
     for part in re.split(rb"[|/]", phased):
         if part == b".":
             alleles.append(REFERENCE)
+            called.append(MISSING)
             continue
         if not part.isdigit():
             raise InputError(f"'{shown(text_of(word))}' is no genotype, such as 0|1; correct it")

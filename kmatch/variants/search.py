@@ -42,12 +42,12 @@ from kmatch.variants.lifting import (
     Samples,
     batch_of,
     carried,
-    closer_hits,
     each_once,
     in_one_order,
     made_hits,
     over_anchors_first,
     said_once,
+    window_hits,
 )
 from kmatch.variants.reference import (
     ReferenceDistances,
@@ -96,9 +96,9 @@ class VariantSearch(Search[HitBatch]):
 
         self._search = TextSearch(query, run)
         self._losses = LossFinder(query, self._ends)
-        self._anchors = AnchorFinder(self._search, self._extents, self._ends)
+        self._anchors = AnchorFinder(self._search, self._extents, self._ends, given.every)
         found = filter(len, search.everywhere())
-        plain = (with_no_alleles(batch, given) for batch in found)
+        plain = (with_no_alleles(batch, given, self._ends) for batch in found)
         self._reference = ReferenceHits(plain)
 
     def everywhere(self) -> Iterator[HitBatch]:
@@ -167,7 +167,7 @@ class VariantSearch(Search[HitBatch]):
     ) -> MadeHits:
         """Return the hits of windows that count; distances: of the reference's hits."""
         hits = self._search.hits(windows.letters, windows.bounds)
-        found = closer_hits(windows, hits, distances)
+        found = window_hits(windows, hits, distances, self._given.every)
         found = over_anchors_first(windows, found)
         found = each_once(windows, found)
         found, copies = carried(placed.block, found)

@@ -103,7 +103,8 @@ class LossFinder:
         They are None of other hits, and of those that no allele undoes.
         """
         found = np.full(len(hits), None)
-        perfect = np.flatnonzero(hits.distance == 0)
+        assert hits.variants is not None
+        perfect = np.flatnonzero((hits.distance == 0) & (hits.variants == ""))
         hit, row = alleles_under(block, hits.start[perfect], hits.end[perfect])
         names = block.names(row)
         wanted = [self._wanted(hits, number) for number in perfect.tolist()]
