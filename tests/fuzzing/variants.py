@@ -11,6 +11,7 @@ from unittest import mock
 
 import naive
 import naive_bounds
+import naive_sites
 import naive_variants
 import naive_varied
 from hypothesis import strategies as st
@@ -126,23 +127,43 @@ def vcf_of(sites, samples):
 
 
 def plain(problem, patterns, k, options):
-    """The oracle's search of one text for patterns, with the letters of each hit's PAM.
+    """The oracle's search of one text for patterns, with the letters of each hit's PAM, and those
+    that are inserted and deleted.
 
     options: strand, and pam, pam_side and report where the problem has them.
     """
 
     def search(text, every):
         records = [("", text)]
-        given = options | ({"report": "ends"} if every and problem == "edit" else {})
-        if problem == "edit" and "pam" not in options:
+        is_edit = problem == "edit"
+        are_ends = every or options.get("report") == "sites"
+        given = options | ({"report": "ends"} if is_edit and are_ends else {})
+        if is_edit and "pam" not in options:
             found = naive.edit(records, patterns, k, **given)
-        elif problem == "edit":
+        elif is_edit:
             found = naive_bounds.edit(records, patterns, k, **given)
         else:
             found = getattr(naive, problem)(records, patterns, k, **given)
-        return [(*hit[1:6], letters_beside(hit, patterns[hit[3]], options)) for hit in found]
+        return [
+            (*hit[1:6], letters_beside(hit, patterns[hit[3]], options), gaps_in(hit))
+            for hit in found
+        ]
 
     return search
+
+
+def gaps_in(hit):
+    """How many letters the alignment of a hit inserts and deletes, 0 where it has none."""
+    return naive_sites.gaps_of(hit) if len(hit) > 6 else 0
+
+
+def reference_sites(name, letters, patterns, k, options):
+    """The sites of the reference, as `plain` finds hits."""
+    records = [(name, letters)]
+    given = options | {"report": "ends"}
+    ends = naive_bounds.edit(records, patterns, k, **given)
+    most_gaps = [naive_sites.most_gaps(k)] * len(patterns)
+    return naive_sites.sites(ends, records, patterns, most_gaps, options["pam_side"])
 
 
 def letters_beside(hit, pattern, options):
@@ -208,12 +229,19 @@ class VariantCase:
         search = plain(self.problem, patterns, self.k, self.options)
         three_prime = self.options.get("pam_side", "3p") == "3p"
         for name, letters in self.records:
-            for start, end, number, distance, strand, _ in search(letters, False):
+            are_sites = self.options.get("report") == "sites"
+            if are_sites:
+                given = name, letters, patterns, self.k, self.options
+                found = [hit[1:6] for hit in reference_sites(*given)]
+            else:
+                found = [hit[:5] for hit in search(letters, False)]
+            for start, end, number, distance, strand in found:
                 cells = name, start, end, patterns[number], strand, "", distance, "", distance
                 yield "\t".join(map(str, cells))
             given = name, letters, self.sites.get(name, []), self.samples, search, three_prime
+            most_gaps = naive_sites.most_gaps(self.k) if are_sites else None
             for start, end, number, strand, names, distance, who, known in naive_variants.hits(
-                *given
+                *given, most_gaps
             ):
                 known = "" if known is None else known
                 cells = name, start, end, patterns[number], strand, names, distance, who, known
@@ -336,7 +364,8 @@ def variant_cases(draw, kind, device):
     k = draw(st.sampled_from([0, 1] if is_slow else [0, 1, 2]))
     options = {"strand": draw(st.sampled_from(["both", "both", "+", "-"]))}
     if problem == "edit":
-        options["report"] = draw(st.sampled_from(["minima", "ends"]))
+        reports = ["minima", "ends", "sites", "sites"] if rule else ["minima", "ends"]
+        options["report"] = draw(st.sampled_from(reports))
     if rule:
         options["pam"] = draw(st.sampled_from(SEVERAL))
         options["pam_side"] = draw(st.sampled_from(["3p", "5p"]))
