@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -64,6 +64,7 @@ class VariantSites:
 
     def __init__(self, query: Query) -> None:
         self._given = site_rules(query)
+        self._most_gaps = int(self._given.most_gaps.max())
         guide_count = len(query.patterns)
         self._counts = np.zeros(guide_count, np.int64)
         self._added = np.zeros(guide_count)
@@ -105,8 +106,10 @@ class VariantSites:
         np.maximum.at(self._perfect, perfect.guide, perfect.score)
         self._reference = self._reference.followed_by(reference)
 
-        # A hit may lie behind its place by a letter, in an insertion.
-        self._settle(int(hits.record[-1] * RECORD + hits.start[-1]) - 1)
+        # Later hits begin where the last one does, or behind. One in an insertion may begin a
+        # letter behind its place.
+        later_start = int(hits.record[-1] * RECORD + hits.start[-1])
+        self._settle(later_start - 1)
 
     def rest(self) -> None:
         """Count and compare what is left."""
@@ -130,12 +133,16 @@ class VariantSites:
     def _places(self, hits: HitBatch) -> Places:
         """Return hits as Places."""
         given = self._given
-        scores = (hits.scores if hits.site_scores is None else hits.site_scores) or {}
+        scores_by_name = hits.scores if hits.site_scores is None else hits.site_scores
+        scores = np.zeros(len(hits))
+        if scores_by_name and CFD in scores_by_name:
+            scores = np.fmax(scores_by_name[CFD], 0)
+        guide = hits.pattern.astype(np.int64)
         anchor = anchors_of(hits, given.rules, given.pattern_lengths)
         return Places(
-            group=2 * hits.pattern.astype(np.int64) + hits.minus,
+            group=2 * guide + hits.minus,
             place=hits.record * RECORD + anchor,
-            score=np.fmax(scores.get(CFD, np.zeros(len(hits))), 0),
+            score=scores,
             is_perfect=hits.distance == 0,
         )
 
@@ -144,68 +151,92 @@ class VariantSites:
         # Places that alleles make, each once.
         is_done = self._made.place < later_place
         made = self._made.take(is_done).in_order()
-        once = made.take(run_starts(made.group, made.place))
-        self._counts += np.bincount(once.guide, minlength=len(self._counts))
         self._made = self._made.take(~is_done)
+        once = made.take(run_starts(made.group, made.place))
+        np.add.at(self._counts, once.guide, 1)
 
         # Hits that alleles make, by chains that are whole.
         varied = self._varied.in_order()
-        most_gaps = self._given.most_gaps
-        bounds = chain_bounds(varied, most_gaps[varied.guide])
-        last_place = varied.place[bounds[1:] - 1]
-        is_whole = np.repeat(last_place + most_gaps.max() < later_place, np.diff(bounds))
+        bounds = self._chain_bounds(varied)
+        last_rows = bounds[1:] - 1
+        last_place = varied.place[last_rows]
+        is_chain_whole = last_place + self._most_gaps < later_place
+        is_whole = np.repeat(is_chain_whole, np.diff(bounds))
         self._compare(varied.take(is_whole))
         self._varied = varied.take(~is_whole)
 
         # The reference's sites that a later hit may be near.
         first_place = self._varied.place.min(initial=later_place)
-        is_near = self._reference.place >= first_place - most_gaps.max()
+        is_near = self._reference.place >= first_place - self._most_gaps
         self._reference = self._reference.take(is_near)
 
     def _compare(self, varied: Places) -> None:
         """Add what places score with alleles above the reference's; varied: whole chains."""
         if not len(varied):
             return
-        # Each place once, with the greatest score.
-        most_gaps = self._given.most_gaps[varied.guide]
-        bounds = chain_bounds(varied, most_gaps)
-        chain = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
-        preferred = order_of(chain, -varied.score)
-        best = np.full(len(varied), -1)
-        take_sites(bounds, preferred, (varied.place, np.full_like(best, ENDLESS), most_gaps), best)
-        has_perfect = np.zeros(len(varied), np.bool_)
-        has_perfect[best[varied.is_perfect]] = True
-        is_best = best == np.arange(len(varied))
-        places = varied.take(is_best)
-        has_perfect = has_perfect[is_best]
+        places = self._best_of(varied)
 
         # The reference's sites near each, and the greatest score of these.
         reference = self._reference.in_order()
-        first = first_at(reference, places.group, places.place - most_gaps[is_best])
-        stop = first_at(reference, places.group, places.place + most_gaps[is_best] + 1)
-        place_rows, near = range_join(first, stop)
+        rows, near = self._pairs_near(places, reference)
         of_reference = np.zeros(len(places))
-        np.maximum.at(of_reference, place_rows, reference.score[near])
+        np.maximum.at(of_reference, rows, reference.score[near])
+
+        # The greatest score of each place, and what alleles add to it.
         greatest = np.maximum(places.score, of_reference)
         np.add.at(self._added, places.guide, greatest - of_reference)
 
-        # The places of perfect sites, of which one is left out.
-        own_rows = place_rows[reference.is_perfect[near]]
-        np.maximum.at(self._perfect_with_alleles, places.guide[own_rows], greatest[own_rows])
-        perfect = places.guide[has_perfect]
-        np.maximum.at(self._perfect_by_alleles, perfect, greatest[has_perfect])
+        # Of the places with a perfect site one is left out.
+        is_near_perfect = reference.is_perfect[near]
+        own = rows[is_near_perfect]
+        np.maximum.at(self._perfect_with_alleles, places.guide[own], greatest[own])
+        made = np.flatnonzero(places.is_perfect)
+        np.maximum.at(self._perfect_by_alleles, places.guide[made], greatest[made])
 
+    def _best_of(self, varied: Places) -> Places:
+        """Return the places of whole chains: the hits that are taken from the greatest score on.
 
-def chain_bounds(places: Places, most_gaps: Longs) -> Longs:
-    """Return the bounds of chains, int64[chains+1]: of places that are near the next one.
+        A place is perfect if any of its hits is.
 
-    places: n, sorted by group and place; most_gaps: int64[n], letters between two that are near.
-    """
-    is_other_group = np.diff(places.group) != 0
-    is_far = np.diff(places.place) > most_gaps[1:]
-    starts = np.flatnonzero(is_other_group | is_far) + 1
-    edges = [0, len(places)] if len(places) else [0]
-    return np.sort(np.append(starts, edges))
+            place      30   31   32   33        with 1 letter between hits of a place
+            score      0.5  0.7  0.1  0.2
+            taken           1st       2nd       30 and 32 belong to 31
+        """
+        bounds = self._chain_bounds(varied)
+        chain = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+        preferred = order_of(chain, -varied.score)
+        size = np.full(len(varied), ENDLESS)  # no place is on a circle
+        most_gaps = self._given.most_gaps[varied.guide]
+        best = np.full(len(varied), -1)
+        take_sites(bounds, preferred, (varied.place, size, most_gaps), best)
+
+        has_perfect = np.zeros(len(varied), np.bool_)
+        perfect_rows = np.flatnonzero(varied.is_perfect)
+        has_perfect[best[perfect_rows]] = True
+        is_taken = best == np.arange(len(varied))
+        return replace(varied, is_perfect=has_perfect).take(is_taken)
+
+    def _pairs_near(self, places: Places, others: Places) -> tuple[Longs, Longs]:
+        """Return every pair of a place and another one near it, (int64[pairs], int64[pairs]).
+
+        others: sorted by group and place.
+        """
+        most_gaps = self._given.most_gaps[places.guide]
+        first = first_at(others, places.group, places.place - most_gaps)
+        stop = first_at(others, places.group, places.place + most_gaps + 1)
+        return range_join(first, stop)
+
+    def _chain_bounds(self, places: Places) -> Longs:
+        """Return the bounds of chains, int64[chains+1]: of places that are near the next one.
+
+        places: n, sorted by group and place.
+        """
+        most_gaps = self._given.most_gaps[places.guide]
+        is_far = np.diff(places.place) > most_gaps[1:]
+        is_other_group = np.diff(places.group) != 0
+        inner_bounds = np.flatnonzero(is_far | is_other_group) + 1
+        outer_bounds = [0, len(places)] if len(places) else [0]
+        return np.sort(np.append(inner_bounds, outer_bounds))
 
 
 def first_at(places: Places, group: Longs, place: Longs) -> Longs:
@@ -213,11 +244,22 @@ def first_at(places: Places, group: Longs, place: Longs) -> Longs:
 
     places: sorted by group and place; group, place: int64[n].
     """
+    # Group and place of all in one number.
     _, group_number = ranked(np.append(places.group, group))
     _, place_number = ranked(np.append(places.place, place))
     numbers = group_number * len(place_number) + place_number
     count = len(places)
     return np.searchsorted(numbers[:count], numbers[count:])
+
+
+class SiteKey(NamedTuple):
+    """What tells sites apart; record: its name."""
+
+    pattern: int
+    record: str
+    start: int
+    end: int
+    minus: int
 
 
 class Targets:
@@ -227,40 +269,48 @@ class Targets:
     """
 
     def __init__(self, guides: GuideBatch, panel_rows: Longs) -> None:
-        self._own = list(keys_of(guides, panel_rows))
-        self._wanted = set(self._own)
-        self._at_own: dict[Any, Any] = {}  # Losses of perfect sites, by their keys
-        self._at_first: dict[int, Any] = {}  # of the first one of each pattern
+        self._own_keys = keys_of(guides, panel_rows)
+        self._wanted = set(self._own_keys)
+        self._of_own: dict[SiteKey, Any] = {}  # Losses of guides' own places
+        self._of_first: dict[int, Any] = {}  # of the first perfect site of each pattern
 
     def add(self, hits: HitBatch) -> None:
         """Take the next sites."""
         if hits.losses is None:
             return
         assert hits.variants is not None
-        perfect = hits.picked(np.flatnonzero((hits.distance == 0) & (hits.variants == "")))
+        is_perfect = (hits.distance == 0) & (hits.variants == "")
+        perfect = hits.picked(np.flatnonzero(is_perfect))
         assert perfect.losses is not None
-        keys = keys_of(perfect, perfect.pattern.astype(np.int64))
+        keys = keys_of(perfect, perfect.pattern)
         for key, losses in zip(keys, perfect.losses, strict=True):
-            self._at_first.setdefault(key[0], losses)
+            self._of_first.setdefault(key.pattern, losses)
             if key in self._wanted:
-                self._at_own[key] = losses
+                self._of_own[key] = losses
 
     def losses(self) -> Iterator[Any]:
         """Yield the Losses of each guide's target, none where nothing undoes it."""
-        for key in self._own:
-            losses = self._at_own[key] if key in self._at_own else self._at_first.get(key[0])
-            yield losses or ()
+        for key in self._own_keys:
+            of_first = self._of_first.get(key.pattern)
+            yield self._of_own.get(key, of_first) or ()
 
 
-def keys_of(rows: Any, patterns: Longs) -> Iterator[tuple[Any, ...]]:
-    """Yield what tells sites apart: pattern, record, place and strand; patterns: int64[n]."""
+def keys_of(rows: Any, patterns: Any) -> list[SiteKey]:
+    """Return the SiteKey of each of n rows; patterns: of integers, n."""
     records = [rows.names[number] for number in rows.record.tolist()]
-    columns = (patterns, rows.start, rows.end, rows.minus)
-    pattern, start, end, minus = (column.tolist() for column in columns)
-    yield from zip(pattern, records, start, end, minus, strict=True)
+    columns = zip(
+        patterns.tolist(),
+        records,
+        rows.start.tolist(),
+        rows.end.tolist(),
+        rows.minus.tolist(),
+        strict=True,
+    )
+    return [SiteKey(*cells) for cells in columns]
 
 
 def frequency_of(losses: Any) -> float:
     """Return the greatest frequency of some Losses, NaN where none is known."""
-    known = [loss.frequency for loss in losses if not math.isnan(loss.frequency)]
-    return max(known, default=np.nan)
+    frequencies = [loss.frequency for loss in losses]
+    stated = [frequency for frequency in frequencies if not math.isnan(frequency)]
+    return max(stated, default=np.nan)

@@ -111,25 +111,15 @@ class GenotypeReader:
         # Few genotypes differ: each is taken apart once.
         numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
         genotypes = [genotype_of(word, has_phase_set) for word in numbers]
-        most_copies = max(COPIES, *(len(genotype.called) for genotype in genotypes))
-        may_have = np.zeros((allele_count, len(numbers), COPIES), np.uint8)
-        has = np.zeros((allele_count, len(numbers), most_copies), np.uint8)
-        for number, genotype in enumerate(genotypes):
-            if genotype.greatest >= allele_count:
-                raise InputError(
-                    f"a genotype has allele {genotype.greatest}, and ALT has {allele_count - 1}"
-                )
-            may_have[genotype.first, number, 0] = 1
-            may_have[genotype.second, number, 1] = 1
-            for copy, allele in enumerate(genotype.called):
-                if allele != MISSING:
-                    has[allele, number, copy] = 1
+        flags = flags_of(genotypes, allele_count)
 
         # What each sample's copies may have, as its genotype says, and what is called.
         genotype_rows = [numbers[word] for word in words]
-        flags = may_have[:, genotype_rows]
-        copies = packed_copies(flags[:, self._columns])
-        called = packed_copies(has[:, genotype_rows]) if is_counted else nobody(allele_count)
+        may_have = flags.may_have[:, genotype_rows]
+        copies = packed_copies(may_have[:, self._columns])
+        called = nobody(allele_count)
+        if is_counted:
+            called = packed_copies(flags.has[:, genotype_rows])
         return AlleleCopies(copies, called)
 
     def _split(self, format_cell: bytes, text: bytes) -> list[bytes]:
@@ -156,6 +146,37 @@ class Genotype(NamedTuple):
     second: Sequence[int]
     called: Sequence[int]
     greatest: int
+
+
+class GenotypeFlags(NamedTuple):
+    """What the copies of a sample have by each of G genotypes, 1 for an allele of a copy.
+
+    may_have: uint8[alleles, G, COPIES]; has: uint8[alleles, G, C], what is called.
+    """
+
+    may_have: Bytes
+    has: Bytes
+
+
+def flags_of(genotypes: Sequence[Genotype], allele_count: int) -> GenotypeFlags:
+    """Return the GenotypeFlags of genotypes.
+
+    allele_count: of their line. Raises InputError for an allele that it has not.
+    """
+    most_copies = max(COPIES, *(len(genotype.called) for genotype in genotypes))
+    may_have = np.zeros((allele_count, len(genotypes), COPIES), np.uint8)
+    has = np.zeros((allele_count, len(genotypes), most_copies), np.uint8)
+    for number, genotype in enumerate(genotypes):
+        if genotype.greatest >= allele_count:
+            raise InputError(
+                f"a genotype has allele {genotype.greatest}, and ALT has {allele_count - 1}"
+            )
+        may_have[genotype.first, number, 0] = 1
+        may_have[genotype.second, number, 1] = 1
+        for copy, allele in enumerate(genotype.called):
+            if allele != MISSING:
+                has[allele, number, copy] = 1
+    return GenotypeFlags(may_have, has)
 
 
 @lru_cache(1 << 12)

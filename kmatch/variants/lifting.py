@@ -234,13 +234,12 @@ def said_once(found: Sequence[MadeHits]) -> HitBatch:
         a hit         T C A A A A G T       by the first or by the second: one row, `first|second`
     """
     hits = joined([made.hits for made in found])
-    ways = [rows for made in found for rows in made.rows]
-    letters = [each for made in found for each in made.letters]
     assert hits.reference_distance is not None
-    is_no_closer = hits.distance >= hits.reference_distance
 
     # Rows are sorted by what they say, and those that say the same by their alleles.
-    way_number = numbers_of([(len(rows), rows) for rows in ways])
+    ways = [(len(rows), rows) for made in found for rows in made.rows]
+    way_number = numbers_of(ways)
+    letters = [each for made in found for each in made.letters]
     keys = [
         hits.start,
         hits.end - hits.start,
@@ -248,15 +247,17 @@ def said_once(found: Sequence[MadeHits]) -> HitBatch:
         hits.pattern,
         np.concatenate([made.inset for made in found]),
         hits.distance,
-        is_no_closer,
+        hits.distance >= hits.reference_distance,
         numbers_of(letters),
     ]
     order = order_of(*keys, way_number)
     starts = run_starts(*(key[order] for key in keys))
     once = united(hits.picked(order), np.append(starts, len(order)))
-    number = way_number[order[starts]]
+
+    # In order, in one place those with few alleles first.
+    way_number = way_number[order[starts]]
     size = once.end - once.start
-    return once.picked(order_of(once.start, size, once.minus, once.pattern, number))
+    return once.picked(order_of(once.start, size, once.minus, once.pattern, way_number))
 
 
 def numbers_of(keys: Sequence[Any]) -> Longs:
