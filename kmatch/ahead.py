@@ -19,7 +19,7 @@ from kmatch.errors import DeviceError, KmatchError, KmatchWarning
 from kmatch.jit.arguments import Kinds, example, lay_out_all
 from kmatch.jit.entries import ahead
 from kmatch.results import lines, scores  # noqa: F401
-from kmatch.search import alignments, edit, windows  # noqa: F401
+from kmatch.search import alignments, edit, sites, windows  # noqa: F401
 from kmatch.sequences.records import Progress
 
 CUDA_MEMORY = 1 << 30  # bytes of a GPU's free memory for each process, which takes half of them

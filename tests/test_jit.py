@@ -446,7 +446,7 @@ multi {MITO} examples/data/mito_guides.txt -k 5 --pam NGG --score cfd --score mi
 edit {MITO} examples/data/mito_guides.txt -k 3 --pam NGG --score cfd --format tsv
 guides {PHIX} {PHIX} -k 2
 primer {PHIX} {LAMBDA} -k 3 --max-length 12
-pcr {PHIX} -p {GUIDE} {GUIDE[::-1]} -k 6
+pcr {PHIX} -p {GUIDE} {GUIDE[::-1]} -k 6 -q
 pcr {LAMBDA} examples/data/lambda_primers.txt -k 2 --edit --format tsv
 assay examples/data/lambda_primers.txt {LAMBDA} {PHIX} -k 2
 best {LAMBDA} -p {GUIDE} --each record

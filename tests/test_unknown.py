@@ -67,7 +67,7 @@ def searched(rng, records, problem, patterns, k, circular, **options):
             hits = hooked(problem, given, patterns, k, way=way, device="cpu", **layout, **options)
             yield [(*row, count) for row, count in zip(aligned(hits), hits.unknown, strict=True)]
         # Patterns may hold their PAM.
-        with mock.patch("kmatch.api.beside_pams", lambda patterns, *_: patterns):
+        with mock.patch("kmatch.calls.beside_pams", lambda patterns, *_: patterns):
             search = getattr(kmatch, problem)
             hits = search(genome, patterns, k, circular=circular, device="cpu", **options)
         yield [(*row, count) for row, count in zip(aligned(hits), hits.unknown, strict=True)]

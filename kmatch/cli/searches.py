@@ -109,8 +109,10 @@ class Search:
         """Give the batches of the search begin(run), with messages and progress, and handles of -o
         and of more outputs that are not None; the search ends with the block."""
         from kmatch.apps.searches import on_cluster
+        from kmatch.engine.workers import share_arenas
         from kmatch.results.output import open_outputs
 
+        share_arenas()
         messages = self.messages
         given = self.given
         several = self.genomes is not None and self.genomes.named

@@ -6,10 +6,13 @@ So a thread that comes late finds nothing to do, and one that has finished goes 
 kernel.
 """
 
+import ctypes
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
 from typing import Any, TypeVar
 
@@ -23,6 +26,21 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+ARENAS = 2
+M_ARENA_MAX = -8  # of malloc.h
+
+
+def share_arenas() -> None:
+    """Have all threads of this process share a few arenas of memory, where glibc has these.
+
+    By default glibc gives each thread an arena, which keeps what is free in it: with 16 threads 200
+    MB and more.
+    """
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)
 
 
 def pool(threads: int, name: str) -> ThreadPoolExecutor:

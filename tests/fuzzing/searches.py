@@ -33,7 +33,7 @@ PATCHES = {
     "unpacked": (((edit, "UNPACKED"),), (0, 1, 1 << 40)),
     "key bits": (((arrays, "KEY_BITS"),), (0, 12)),
     "few": (((limit, "FEW"),), (1, 7)),
-    "lines": (((formats, "ROWS"), (formats, "MANY")), (1, 2, 5)),
+    "lines": (((formats, "ROWS"),), (1, 2, 5)),
     "strip": (((cpu_primer, "HEIGHT"),), (8, 16)),
     "columns": (((cpu_primer, "BLOCK"),), (1, 7, 30)),
     "part": (((primer, "PART"),), (1, 30)),

@@ -3,6 +3,7 @@
 import numpy as np
 
 from kmatch.engine.cpu.hits import next_item
+from kmatch.engine.cpu.vectors import pointer
 from kmatch.engine.workers import PACK_ROWS
 from kmatch.jit.kernels import kernel
 
@@ -12,20 +13,24 @@ UPPER_T_OR_U = 0xDE
 
 
 @kernel
-def _add_lane(letters, bit, a, c, g, t):
-    """Set a bit, uint8, of each plane's octets where a lane has that base, uint8[PACK_ROWS] all."""
+def _add_lane(letters, bit, octets):
+    """Set a bit, uint8, of the octets of each plane where a lane has that base.
+
+    letters: pointer to PACK_ROWS uint8; octets: pointer to those of A, C, G and T, one after
+    another.
+    """
     for r in range(PACK_ROWS):
         upper = letters[r] & UPPER
-        a[r] |= bit if upper == ord("A") else 0
-        c[r] |= bit if upper == ord("C") else 0
-        g[r] |= bit if upper == ord("G") else 0
-        t[r] |= bit if letters[r] & UPPER_T_OR_U == ord("T") else 0
+        octets[r] |= bit if upper == ord("A") else 0
+        octets[r + PACK_ROWS] |= bit if upper == ord("C") else 0
+        octets[r + 2 * PACK_ROWS] |= bit if upper == ord("G") else 0
+        octets[r + 3 * PACK_ROWS] |= bit if letters[r] & UPPER_T_OR_U == ord("T") else 0
 
 
 @kernel
 def _add_octets(octets, shift, column):
-    """Add octets, uint8[PACK_ROWS], to words, uint64[PACK_ROWS], from a bit on."""
-    for r in range(PACK_ROWS):
+    """Add octets to words, from a bit on, of all planes: pointers to uint8 and uint64."""
+    for r in range(4 * PACK_ROWS):
         column[r] |= np.uint64(octets[r]) << shift
 
 
@@ -38,20 +43,18 @@ def _pack_block(letters, text, word, row):
     """
     planes, words, rows, plane_words = text
     plane_rows = plane_words // words
-    octets = np.empty((4, PACK_ROWS), np.uint8)
-    columns = np.zeros((4, PACK_ROWS), np.uint64)
+    octets = np.empty(4 * PACK_ROWS, np.uint8)
+    columns = np.zeros(4 * PACK_ROWS, np.uint64)
     for first in range(0, 64, 8):
         octets[:] = 0
         for i in range(8):
             lane = 64 * word + first + i
-            lane_letters = letters[lane * rows + row :][:PACK_ROWS]
-            _add_lane(lane_letters, np.uint8(1 << i), octets[0], octets[1], octets[2], octets[3])
-        for plane in range(4):
-            _add_octets(octets[plane], np.uint64(first), columns[plane])
+            _add_lane(pointer(letters, lane * rows + row), np.uint8(1 << i), pointer(octets, 0))
+        _add_octets(pointer(octets, 0), np.uint64(first), pointer(columns, 0))
     for plane in range(4):
         at = (plane * plane_rows + row) * words + word
         for r in range(min(PACK_ROWS, plane_rows - row)):
-            planes[at + r * words] = columns[plane, r]
+            planes[at + r * words] = columns[plane * PACK_ROWS + r]
 
 
 @kernel
