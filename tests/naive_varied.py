@@ -101,7 +101,11 @@ def target(record, letters, sites, samples, guide, own, perfect, rules):
     lost = []
     for allele in sorted(carried, key=order.index):
         copy, *_ = naive_variants.made(letters, [allele])
-        boundaries = in_copy(rules.boundary(wanted[0]), allele)
+        boundaries = {
+            boundary
+            for form in forms(letters, allele)
+            for boundary in in_copy(rules.boundary(wanted[0]), form)
+        }
         still = [
             hit
             for hit in rules.hits(guide, copy)
@@ -121,6 +125,19 @@ def in_file(record, sites):
     for line, (place, ref, alts, _) in enumerate(sites):
         for alt in alts:
             yield naive_variants.trimmed(record, place, ref, alt, line)
+
+
+def forms(letters, allele):
+    """Yield an allele wherever it may also be written."""
+    yield allele
+    start, end, alt = naive_variants.leftmost(letters, allele)
+    if alt and start < end:
+        return
+    yield start, end, alt
+    while end < len(letters) and letters[end] == (alt or letters[start:end])[0]:
+        alt = alt[1:] + letters[end] if alt else ""
+        start, end = start + 1, end + 1
+        yield start, end, alt
 
 
 def in_copy(boundary, allele):

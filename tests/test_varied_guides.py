@@ -104,6 +104,19 @@ def test_alleles_that_undo_the_target_are_told(tmp_path):
     assert row["target_variants"] == "a:14:T:G,a:14:TT:T,a:24:G:A" and row["target_af"] == 0.3
 
 
+def test_an_allele_that_may_be_written_elsewhere_undoes_no_target(tmp_path):
+    # the target     CTAACAGTTGCTTTTATCAG GGG     at 2
+    # an allele                         +G        behind the last A, in a run of G
+    # the copy       CTAACAGTTGCTTTTATCAG GGGG    has the guide as it was
+    guide = GUIDE[:-1] + "G"
+    genome = kmatch.Genome.from_records([("a", f"AA{guide}GGGTATATAT")])
+    lines = [line(pos=20, ref="CA", alt="C"), line(pos=21, ref="A", alt="AG")]
+    vcf = write(tmp_path / "x.vcf", *lines)
+    guides = kmatch.guides(genome, genome, 1, variants=vcf)
+    own = guides[guides.start == 2]
+    assert own.guide.tolist() == [guide] and own.target_variants.tolist() == ["a:20:CA:C"]
+
+
 def test_the_target_is_the_guides_own_place_or_else_the_first_perfect_one(tmp_path):
     twice = f"AA{GUIDE}AGGTATATAT{GUIDE}TGGTTAA"
     vcf = write(

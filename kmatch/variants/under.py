@@ -15,8 +15,9 @@ from kmatch.results.batches import HitBatch
 from kmatch.search.query import Query
 from kmatch.search.rules import rules_of
 from kmatch.sequences.alphabet import complement, encode_text
-from kmatch.variants.alleles import Block
+from kmatch.variants.alleles import Block, Change, RecordPart
 from kmatch.variants.hits import PatternEnds
+from kmatch.variants.joining import last_start_of, leftmost
 
 
 class Loss(NamedTuple):
@@ -171,9 +172,10 @@ class LossFinder:
 
         # Whether the hit is at any place where it may be.
         masks = encode_text(copy)
-        for boundary in boundaries_in_copy(wanted.boundary, change):
-            if wanted.stands_at(masks, boundary - first):
-                return False
+        for form in forms_of(part, change, wanted.boundary):
+            for boundary in boundaries_in_copy(wanted.boundary, form):
+                if wanted.stands_at(masks, boundary - first):
+                    return False
         return True
 
 
@@ -193,6 +195,30 @@ def change_in(block: Block, row: int) -> ChangeInRecord:
         end=int(block.alleles.end[row]),
         letters=letters[bounds[row] : bounds[row + 1]],
     )
+
+
+def forms_of(part: RecordPart, change: ChangeInRecord, boundary: int) -> list[ChangeInRecord]:
+    """Return a change as it may also be written: where it begins first, last, and at a boundary.
+
+    part: of the record. Letters are those of the change, which come round where it moves.
+
+        record      A C G G|G T         boundary 5
+        insertion   A C g G G|G T       G at 2, 3, 4 or 5
+    """
+    if len(change.letters) and change.start < change.end:
+        return [change]
+    in_part = Change(
+        start=change.start - part.record_start,
+        end=change.end - part.record_start,
+        letters=change.letters.tobytes(),
+    )
+    first_form = leftmost(part.letters, in_part)
+    first_start = first_form.start + part.record_start
+    last_start = last_start_of(part.letters, first_form) + part.record_start
+    nearest_start = min(max(boundary, first_start), last_start)
+    replaced = change.end - change.start
+    starts = sorted({first_start, nearest_start, last_start})
+    return [ChangeInRecord(start, start + replaced, change.letters) for start in starts]
 
 
 def boundaries_in_copy(boundary: int, change: ChangeInRecord) -> range:
