@@ -25,6 +25,7 @@ from kmatch.results.table import VARIANTS, Hits
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.rules import load_pams
+from kmatch.search.sites import Watch
 from kmatch.sequences.circles import Circular
 from kmatch.sequences.patterns import PatternSet
 
@@ -84,8 +85,14 @@ class SiteTable(NamedTuple):
     scorer: Scorer | None
 
 
-def search_sites(panel: PatternSet, options: GuideOptions, genomes: Genomes, run: Run) -> SiteTable:
-    """Begin the search for the sites of guides."""
+def search_sites(
+    panel: PatternSet,
+    options: GuideOptions,
+    genomes: Genomes,
+    run: Run,
+    watch: Watch | None = None,
+) -> SiteTable:
+    """Begin the search for the sites of guides; watch: of all hits, see `SiteSearch`."""
     query = guide_query(panel, options)
     scores = options.scores
     scorer = make_scorer(query, scores, options.nuclease, run.threads) if scores else None
@@ -94,7 +101,8 @@ def search_sites(panel: PatternSet, options: GuideOptions, genomes: Genomes, run
     if run.variants is not None:
         table.add(VARIANTS)
     run = run._replace(aligned=run.aligned or bool(scores))
-    return SiteTable(begin_search(query, genomes, run, scorer=scorer), table, scorer)
+    search = begin_search(query, genomes, run, scorer=scorer, watch=watch)
+    return SiteTable(search, table, scorer)
 
 
 class GuideSearch:
@@ -120,18 +128,23 @@ class GuideSearch:
         self._genomes = genomes
         self._run = run
         self._found = find_guides(target, options, run, regions, genomes.circular)
-        if run.variants is not None:
-            run = run._replace(variants=run.variants._replace(losses=True))
-
-        # The sites of guides that differ, and the specificity that their scores come to.
         panel, self._panel_rows = distinct_guides(self._found)
-        self._search, self.sites, scorer = search_sites(panel, options, genomes, run)
-        specificities = scorer.specificities() if scorer else None
-        self.counts = Counts(panel, options.k, specificities)
+
+        # What variants do to them: hits that are no closer may have a greater score.
         self._variant_sites: VariantSites | None = None
+        watch = None
         if run.variants is not None:
+            has_scores = CFD in options.scores
+            variants = run.variants._replace(losses=True, every=has_scores)
+            run = run._replace(variants=variants)
             self._variant_sites = VariantSites(guide_query(panel, options))
             self._targets = Targets(self._found, self._panel_rows)
+            watch = self._variant_sites.watch
+
+        # The sites of guides that differ, and the specificity that their scores come to.
+        self._search, self.sites, scorer = search_sites(panel, options, genomes, run, watch)
+        specificities = scorer.specificities() if scorer else None
+        self.counts = Counts(panel, options.k, specificities)
         self.progress = self._search.progress
         self.engine = self._search.engine
 

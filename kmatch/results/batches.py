@@ -119,6 +119,8 @@ class HitBatch(Batch):
     alleles: all alleles of files under a hit, comma separated.
     losses: the alleles that undo a hit of the reference without differences, a list of Loss, or
         None.
+    anchors: int64[n], in the record the letter of each hit that is read last, which its start and
+        its end do not tell where alleles lie between.
     """
 
     pattern: Ints
@@ -135,6 +137,7 @@ class HitBatch(Batch):
     reference_distance: Floats | None = None
     alleles: Objects | None = None
     losses: Objects | None = None
+    anchors: Longs | None = None
 
     @property
     def aligned(self) -> Columns:

@@ -15,7 +15,7 @@ Hits near one another are a chain. A chain is decided once no later hit can join
 in order, once all before them are decided.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -43,6 +43,7 @@ MINUS = 2  # is added for the strand `-`
 # Of each group the number of its last chain, and the furthest place in it.
 CHAIN = np.dtype([("number", np.int64), ("last", np.int64)])
 
+Watch = Callable[[HitBatch], HitBatch]
 _Chains = Annotated[NDArray[Any], CHAIN]
 _Linked = tuple[Longs, Longs, Longs, Longs]
 join_chains = entry("kmatch.engine.sites:join_chains", tuple[_Chains, _Linked, Longs, int])
@@ -261,7 +262,8 @@ class SiteSearch(Search[HitBatch]):
 
     Where the Query asks for sites, the sites alone.
 
-    search: of the Query, for hits at all ends; run: that began it; scorer: None for no scores.
+    search: of the Query, for hits at all ends; run: that began it; scorer: None for no scores;
+    watch: takes the hits of all ends with their scores, and returns those that may be sites.
     """
 
     def __init__(
@@ -270,6 +272,7 @@ class SiteSearch(Search[HitBatch]):
         query: Query,
         run: Run,
         scorer: "Scorer | None" = None,
+        watch: "Watch | None" = None,
     ) -> None:
         super().__init__(search.genomes, run, search.regions)
         self.engine = search.engine
@@ -277,6 +280,7 @@ class SiteSearch(Search[HitBatch]):
         self._search = search
         self._given = site_rules(query, run.variants is not None)
         self._scorer = scorer
+        self._watch = watch
         self._are_sites = query.report == "sites"
         # Without gaps each place has one hit of the reference.
         self._can_share_place = bool(self._given.most_gaps.any()) or run.variants is not None
@@ -286,6 +290,8 @@ class SiteSearch(Search[HitBatch]):
         hits: Iterable[HitBatch] = filter(len, self._search.everywhere())
         if self._scorer is not None:
             hits = self._scorer.scored(hits)
+        if self._watch is not None:
+            hits = filter(len, map(self._watch, hits))
         if not self._can_share_place:
             yield from hits
             return

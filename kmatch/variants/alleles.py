@@ -149,6 +149,10 @@ class RecordPart(NamedTuple):
         """Where the letters end in the record."""
         return self.record_start + len(self.letters)
 
+    def between(self, start: int, end: int) -> Bytes:
+        """Return the letters of the record from one position to another, as far as they go."""
+        return self.letters[start - self.record_start : end - self.record_start]
+
     def gather(self, record_starts: Longs, bounds: Longs) -> Bytes:
         """Return stretches of the record side by side, uint8[bounds[-1]].
 
@@ -236,26 +240,30 @@ def check_reference(group: list[Site], part: RecordPart, label: str) -> None:
 
     part: of the sites' record; label: of the VCF.
     """
+    # REF of all sites side by side, and what the genome has there.
     refs = [site.alleles[0] for site in group]
+    ref_masks = encode_text(np.frombuffer(b"".join(refs), np.uint8))
     bounds = bounds_of([len(ref) for ref in refs])
     site_start = np.array([site.record_start for site in group])
-    genome_letters = part.gather(site_start, bounds)
-    genome_masks = encode_text(genome_letters)
-    ref_masks = encode_text(np.frombuffer(b"".join(refs), np.uint8))
+    genome_masks = encode_text(part.gather(site_start, bounds))
 
     # A genome may hide letters.
     is_stated = (ref_masks > 0) & (genome_masks > 0)
     wrong = np.flatnonzero(is_stated & (genome_masks != ref_masks))
-    if not len(wrong):
-        return
-    number = np.searchsorted(bounds, wrong[0], side="right") - 1
-    found = genome_letters[bounds[number] : bounds[number + 1]]
-    site = group[number]
-    place = f"line {site.line_number:,}: " if site.line_number else ""
-    raise InputError(
-        f"{label}: {place}REF of {site.record}:{site.record_start + 1:,} is "
-        f"{shown(text_of(refs[number]))}, and the genome has "
-        f"{shown(text_of(found.tobytes()).upper())} there; is the file of another assembly?"
+    if len(wrong):
+        number = int(np.searchsorted(bounds, wrong[0], side="right")) - 1
+        raise other_reference(group[number], part, label)
+
+
+def other_reference(site: Site, part: RecordPart, label: str) -> InputError:
+    """Return the InputError for a site where the genome has other letters than REF."""
+    letters = part.between(site.record_start, site.record_end)
+    of_genome = text_of(letters.tobytes()).upper()
+    ref = text_of(site.alleles[0])
+    line = f"line {site.line_number:,}: " if site.line_number else ""
+    return InputError(
+        f"{label}: {line}REF of {site.record}:{site.record_start + 1:,} is {shown(ref)}, and the "
+        f"genome has {shown(of_genome)} there; is the file of another assembly?"
     )
 
 

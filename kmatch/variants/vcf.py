@@ -43,8 +43,9 @@ class Variants(NamedTuple):
     are left out; max_haplotypes: combinations of alleles without phase around an allele; beyond it
     the allele is taken alone and with each other allele; dense_groups: a path where these alleles
     are listed, or None; af_key: the key of INFO that has frequencies; alleles: whether hits have a
-    column `alleles`, the alleles under each hit; losses: whether hits of the reference without
-    differences tell which alleles undo them, as `guides` asks.
+    column `alleles`, of those under each hit; losses: whether hits of the reference without
+    differences tell which alleles undo them; every: whether hits that haplotypes make are given too
+    where they are no closer than the reference's. `guides` asks for both.
     """
 
     vcf: StrPath | Sequence[StrPath]
@@ -55,6 +56,7 @@ class Variants(NamedTuple):
     af_key: str = AF
     alleles: bool = False
     losses: bool = False
+    every: bool = False
 
     @property
     def paths(self) -> list[StrPath]:
