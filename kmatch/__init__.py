@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-__version__ = "1.1.0"
+__version__ = "2.0.0"
 
 __all__ = ["__version__"]
 __all__ += ["assay", "best", "edit", "guides", "hamming", "multi", "pack", "pcr", "primer"]

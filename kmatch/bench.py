@@ -123,7 +123,7 @@ def cut_patterns(letters: Bytes, length: int, count: int, changes: int) -> list[
 
 
 class Answer(NamedTuple):
-    """What a search found, in how many seconds.
+    """The hits of a search, and its seconds.
 
     hits: int64[3, h], equal for equal hits: patterns, positions and distances; zeros, starts and
     lengths of primers; or int64[2, P], patterns and their smallest distances. kernel: of the
@@ -218,7 +218,7 @@ def measured(search: Callable[[Case], Answer], case: Case, seconds: float) -> tu
 
 
 def cells(row: Row) -> list[str]:
-    """What the table of COLUMNS shows of a Row."""
+    """Return the cells of a Row in the table of COLUMNS."""
     return [
         row["algorithm"],
         row["device"],
@@ -270,7 +270,7 @@ class Bench:
     ) -> Iterator[list[Row]]:
         """Yield the Rows of commands at the sizes of SETTINGS.
 
-        genome: a path, None for random letters; size: letters of text, None for what suits.
+        genome: a path, None for random letters; size: letters of text, None for a suitable one.
         """
         text = read_letters(genome, size or max(SIZES[device] for device in self._engines))
         for command in commands:

@@ -1,4 +1,4 @@
-"""Searches on a Dask cluster: whole records go to workers, and what they find comes back in order.
+"""Searches on a Dask cluster: whole records go to workers, and their hits come back in order.
 
 A piece is whole records of one genome; a task searches one for a group of the patterns. Nothing of
 Dask is imported before a search asks for it.
@@ -57,8 +57,8 @@ Group = tuple[int, int]  # of patterns, or of starts of primers: the first, and 
 
 
 def shared_file(genome: Genome) -> tuple[str, int, int, int | None] | None:
-    """What identifies a Genome's file: its absolute path, bytes, time of change in nanoseconds, and
-    the checksum of a packed genome's index. None for what is no regular file."""
+    """Return an identity of a Genome's file: absolute path, bytes, time of change in nanoseconds,
+    and the checksum of a packed genome's index. None for anything but a regular file."""
     if genome.path == "-" or not os.path.isfile(genome.path):
         return None
     found = os.stat(genome.path)
@@ -70,11 +70,11 @@ def shared_file(genome: Genome) -> tuple[str, int, int, int | None] | None:
 class Piece(NamedTuple):
     """Whole records of a genome.
 
-    genome: its number among those searched; label: how messages name it; letters: about how many;
-    first, last: the number of the first record and that behind the last, None for all of a file;
-    file: the `shared_file` that workers may read, and gaps: what gaps are in it, as Genome takes
-    it; records: gives them, to the client alone; content: a packed genome of them, where they are
-    sent; selection: takes these records out of the file, None for all.
+    genome: its number among the searched genomes; label: how messages name it; letters: about how
+    many; first, last: the numbers of the first record and of the record behind the last, None for
+    all of a file; file: the `shared_file` that workers may read, and gaps: how gaps in it are
+    taken, as in Genome; records: gives them, to the client alone; content: a packed genome of them,
+    where they are sent; selection: takes these records out of the file, None for all.
     """
 
     genome: int
@@ -107,8 +107,10 @@ class Piece(NamedTuple):
 
 
 def pieces_of(search: Search[Any], size: int) -> Iterator[Piece]:
-    """Yield the Pieces of what is searched, of about `size` letters each; a longer record is one,
-    and one that needs no search is empty."""
+    """Yield the Pieces of the genomes, of about `size` letters each.
+
+    A longer record is one piece. A record that needs no search is empty.
+    """
     genomes = search.genomes
     narrow = search.narrow
     for number in range(len(genomes)):
@@ -150,9 +152,9 @@ def _cuts(parts: Iterable[Stretch], size: int) -> Iterator[list[Stretch]]:
 
 
 class Answer(NamedTuple):
-    """What a task found, and met: its Progress, warnings of names, names of circular records that
-    there were not, the records that regions name, with their letters, the Selection, and the
-    records that are circles by their file."""
+    """The results of a task: its Progress, warnings of names, names of circular records that are
+    missing, the records that regions name, with their letters, the Selection, and the records that
+    are circles by their file."""
 
     found: Any
     progress: Progress
@@ -168,9 +170,9 @@ def search_piece(
 ) -> "Answer | KmatchError | None":
     """Search a piece for a group of the patterns.
 
-    job: the client's version and, pickled, find(genomes, regions, group), which gives what is found
-    and the Progress of the search, and the circular records and regions of genomes. An error that
-    another try cannot mend is an answer, too; None is that of a worker that has not got the file.
+    job: the client's version and, pickled, find(genomes, regions, group), which gives the hits and
+    the Progress of the search, and the circular records and regions of genomes. An error that
+    another try cannot mend is an answer, too. A worker that has not got the file answers None.
     """
     if job[0] != VERSION:
         return ClusterError(
@@ -248,7 +250,7 @@ class ClusterSearch(Search[HitBatch]):
             yield replace(batch, origin=batch.origin._replace(number=piece.genome, name=name))
 
     def _closest(self) -> Iterator[HitBatch]:
-        """Yield the closest hits in each genome, out of those in each piece."""
+        """Yield the closest hits in each genome, out of the closest hits in each piece."""
         genomes = self.genomes
         patterns = self._query.patterns
         for number, batches in groupby(self._hits(), lambda batch: batch.origin.number):
@@ -285,10 +287,10 @@ class Cluster:
     def answers(
         self, search: Search[Any], find: Callable[..., Any], count: int, most: int
     ) -> Iterator[tuple[Piece, list[Any]]]:
-        """Yield each Piece of what is searched with what find(run, genomes, regions, group) gave
-        for its groups, in order; the search takes note of what tasks met.
+        """Yield each Piece with the results of find(run, genomes, regions, group) for its groups.
 
-        count: of patterns, or starts of primers, of which `most` groups are made at the most.
+        Pieces come in order, and the search hears the notes of tasks. count: of patterns, or of
+        starts of primers; most: the greatest number of groups that are made of these.
         """
         shares = SHARES * self._threads
         letters = search.genomes.expected_letters or MOST * shares
@@ -358,7 +360,7 @@ class Cluster:
         return self._client.submit(function, *arguments, pure=False, retries=TRIES - 1)
 
     def _outcome(self, piece: Piece, future: Any) -> Any:
-        """Wait for what a task gives; raises where it failed."""
+        """Wait for the result of a task; raises where it failed."""
         while not future.done():
             with suppress(Exception):  # mostly that the time is over
                 future.exception(timeout=TICK)
@@ -397,7 +399,7 @@ class Cluster:
 
 
 def _take_note(search: Search[Any], number: int, piece: Piece, met: Answer) -> None:
-    """Have a search hear what a task met in a Piece, which is the number-th that came back."""
+    """Have a search hear the notes of a task on a Piece, which is the number-th that came back."""
     genomes = search.genomes
     if piece.last is None:  # other genomes are opened here, and warn here
         for warning in met.warnings:

@@ -62,10 +62,10 @@ class Genome:
     search reads the file anew, record by record. A packed genome is mapped into memory and searched
     there, however often. Threads may share a Genome.
 
-    gaps: what `-` and `.` are in FASTA and GenBank: with `drop` they are left out, so that
-    positions are those of the sequence without them, with `unknown` they are unknown letters, as N
-    is. By default they are an error, since an alignment is seldom meant, and since `.` may also
-    stand for the letter above it.
+    gaps: how `-` and `.` in FASTA and GenBank are taken. With `drop` they are left out, and
+    positions count in the sequence without them. With `unknown` they are unknown letters, as N is.
+    By default they are an error, since an alignment is seldom meant, and since `.` may also stand
+    for the letter above it.
 
     Raises InputError for a file that cannot be opened, and, when it is read, for one that cannot be
     used. Names that could not stay as they are give a warning then.
@@ -130,7 +130,7 @@ class Genome:
 
     @classmethod
     def of_packed(cls, label: str, data: bytearray) -> Self:
-        """A Genome of what a packed file holds."""
+        """Return a Genome of the contents of a packed file."""
         genome = cls.of_stretches(label, [])
         genome._kept, vars(genome)["file"] = None, PackedFile(data, label)
         return genome
@@ -277,8 +277,10 @@ class Genome:
         return read_parts(self.path, FORMATS, on_progress, ahead, self.gaps, self.circles)
 
     def _cleaned(self, parts: Iterable[Stretch]) -> Iterator[Stretch]:
-        """The Stretches, whose names have no control characters; warns of those that had any, and
-        of a name that records share."""
+        """Yield the Stretches, whose names have no control characters.
+
+        Warns of names that had any, and of a name that records share.
+        """
         number = 0  # of records so far
         is_plain = True  # what was not warned of
         names_apart = _NamesApart(self.label)
@@ -461,8 +463,10 @@ class Genomes:
         return self
 
     def with_records(self, records: Any, skip_records: Any) -> "Genomes":
-        """The same, of whose records some are searched: those whose names fit globs, and not those
-        that fit globs of records to skip (see `load_selection`)."""
+        """Return the same Genome with fewer records that are searched.
+
+        Their names fit globs, and fit no glob of records to skip (see `load_selection`).
+        """
         self.selection = load_selection(records, skip_records)
         return self
 
@@ -496,7 +500,7 @@ class Genomes:
 
     @property
     def identity(self) -> Any:
-        """What no other ones have: paths, and of those in memory names and letters."""
+        """Return an identity of the genomes: paths, and for records in memory names and letters."""
         held = (each for each in self._genomes if not each.path)
         records = (record for each in held for record in each.records())
         sums = [(record.name, crc32(record.letters[:].tobytes())) for record in records]
@@ -532,5 +536,5 @@ def as_genomes(
     rereads: bool = True,
     gaps: Gaps | None = None,
 ) -> Genomes:
-    """Genomes as they are, or those that are given as Genomes takes them."""
+    """Return Genomes as they are, or Genomes of anything that the type Genomes allows."""
     return genomes if isinstance(genomes, Genomes) else Genomes(genomes, rereads, gaps)

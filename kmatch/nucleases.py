@@ -28,8 +28,8 @@ from kmatch.errors import InputError
 class Nuclease(NamedTuple):
     """A nuclease.
 
-    title: as papers write its name; pam: what stands beside its guides, one PAM or several; side:
-    `3p` behind the guide or `5p` before it; length: letters of a guide.
+    title: as papers write its name; pam: beside its guides, one PAM or several; side: `3p` behind
+    the guide or `5p` before it; length: letters of a guide.
     """
 
     title: str

@@ -66,13 +66,19 @@ class Look:
         self.records, self.oligos, self.roles, self.k = records, oligos, roles, k
         self.product, self.edit, self.circular = product, edit, circular
         self.exact_3p, self.large = exact_3p, large
-        if edit:
-            source = naive_circles if circular else naive_bounds
-            self.hits = source.edit(records, oligos, k, "loci", exact_3p=exact_3p)
-        else:
-            source = naive_circles if circular else naive
-            self.hits = source.hamming(records, oligos, k, exact_3p=exact_3p)
         self.has_probe = any(role == "P" for _, role in roles)
+        # The last letters of primers alone have to match.
+        anchored = [hit for hit in self.sites(exact_3p) if roles[hit[3]][1] != "P"]
+        free = [hit for hit in self.sites(0) if roles[hit[3]][1] == "P"] if self.has_probe else []
+        self.hits = naive.in_order([*anchored, *free])
+
+    def sites(self, exact_3p):
+        """All sites of the oligos, whose last letters match."""
+        if self.edit:
+            source = naive_circles if self.circular else naive_bounds
+            return source.edit(self.records, self.oligos, self.k, "loci", exact_3p=exact_3p)
+        source = naive_circles if self.circular else naive
+        return source.hamming(self.records, self.oligos, self.k, exact_3p=exact_3p)
 
     def of_primers(self):
         """Products of the primers, whatever they hold."""
@@ -175,17 +181,19 @@ class Look:
                 for record, (_, text) in enumerate(self.records)
                 for number, oligo in enumerate(self.oligos)
                 for sign in "+-"
-                for start, end in self.sites_in(text.upper().replace("U", "T"), oligo, sign)
+                for start, end in self.sites_in(text.upper().replace("U", "T"), number, sign)
                 if text
             ]
 
-    def sites_in(self, text, oligo, sign):
-        """(start, end) of the masked sites of an oligo in a record."""
+    def sites_in(self, text, number, sign):
+        """(start, end) of the masked sites of an oligo, by number, in a record."""
+        oligo = self.oligos[number]
+        exact_3p = 0 if self.roles[number][1] == "P" else self.exact_3p
         n, turns = len(text), 3 + 2 * len(oligo) // max(len(text), 1)
         before = turns * n if self.circular else len(oligo) // 2
         around = text * (2 * turns + 2) if self.circular else "N" * before + text + "N" * before
         read = around if sign == "+" else naive.reverse_complement(around)
-        for start, end in windows(oligo, read, self.k, self.edit, self.exact_3p):
+        for start, end in windows(oligo, read, self.k, self.edit, exact_3p):
             if sign == "-":
                 start, end = len(read) - end, len(read) - start
             behind = max(before - start, 0) + max(end - before - n, 0)

@@ -5,25 +5,27 @@ from itertools import combinations, product
 FARTHEST = 10_000  # letters by which an allele is moved to the left at the most
 
 
-def hits(record, letters, sites, samples, search, three_prime=True):
+def hits(record, letters, sites, samples, search, three_prime=True, most_gaps=None):
     """Rows (start, end, pattern, strand, alleles, distance, samples, distance of the reference).
 
     record: its name; sites: (POS, REF, [ALT, …], genotypes), sorted, genotypes being None or one a
     sample, such as 0|1, 1 or ./.; samples: names; search(letters, every): hits (start, end,
-    pattern, distance, strand, letters of the PAM) of a text, every: all ends, whatever the report;
-    three_prime: whether hits are anchored at their pattern's 3′ end.
+    pattern, distance, strand, letters of the PAM, letters inserted and deleted) of a text, every:
+    all ends, whatever the report; three_prime: whether hits are anchored at their pattern's 3′ end.
 
-    Rows that would say the same are one, with the alleles of each behind `|`.
+    Rows that would say the same are one, with the alleles of each behind `|`. most_gaps: of sites,
+    which are the best of rows of a pattern and a strand that are so near to one another; None for
+    all rows.
     """
     reference = {}
-    for start, end, pattern, distance, strand, beside in search(letters, True):
+    for start, end, pattern, distance, strand, beside, _ in search(letters, True):
         start, end = without_pam(start, end, strand, beside, three_prime)
         place = anchored(start, end, strand, three_prime), pattern, strand
         reference[place] = min(distance, reference.get(place, distance))
     found, copies = {}, [*haplotypes(record, letters, sites, samples)]
     for _, alleles in copies:
         text, first, last, spans = made(letters, alleles)
-        for start, end, pattern, distance, strand, beside in search(text, False):
+        for start, end, pattern, distance, strand, beside, gaps in search(text, False):
             inside = [
                 allele
                 for allele, (low, high) in zip(alleles, spans, strict=True)
@@ -38,13 +40,15 @@ def hits(record, letters, sites, samples, search, three_prime=True):
             if known is not None and known <= distance:
                 continue
             under, place = lifted(first, last, start, end)
-            says = (*place, pattern, strand, distance, text[start:end], beside)
-            found.setdefault(says, set()).add((tuple(inside), under, known))
+            says = (*place, pattern, strand, distance, gaps, text[start:end], beside)
+            found.setdefault(says, set()).add((tuple(inside), under, known, there))
+    if most_gaps is not None:
+        found = best_of(found, most_gaps)
     rows = []
-    for (low, high, pattern, strand, distance, _, _), ways in found.items():
+    for (low, high, pattern, strand, distance, *_), ways in found.items():
         who = {
             sample
-            for inside, under, _ in ways
+            for inside, under, *_ in ways
             for sample, alleles in copies
             if carries(alleles, inside, *under)
         }
@@ -53,9 +57,30 @@ def hits(record, letters, sites, samples, search, three_prime=True):
             ",".join(allele[3] for allele in inside)
             for inside in sorted({inside for inside, *_ in ways}, key=fewest_first)
         )
-        nearest = min((each for *_, each in ways if each is not None), default=None)
+        nearest = min((known for *_, known, _ in ways if known is not None), default=None)
         rows.append((low, high, pattern, strand, names, distance, carriers, nearest))
     return rows
+
+
+def best_of(found, most_gaps):
+    """The sites among rows: taken from the best to the worst, without those that are near one."""
+    places = {}
+    for says, ways in found.items():
+        *_, there = min(ways, key=lambda way: fewest_first(way[0]))
+        places[says] = there
+
+    def preference(says):
+        low, high, _, strand, distance, gaps, *_ = says
+        first = min((way[0] for way in found[says]), key=fewest_first)
+        turned = places[says] if strand == "+" else -places[says]
+        return distance, gaps, turned, low, high, fewest_first(first)
+
+    taken = []
+    for says in sorted(found, key=preference):
+        rivals = [each for each in taken if each[2:4] == says[2:4]]
+        if all(abs(places[each] - places[says]) > most_gaps for each in rivals):
+            taken.append(says)
+    return {says: found[says] for says in taken}
 
 
 def fewest_first(alleles):

@@ -10,7 +10,7 @@ from kmatch.results.batches import HitBatch
 from kmatch.search.query import Query
 from kmatch.sequences.patterns import PatternSet
 from kmatch.variants.hits import pattern_ends_of
-from kmatch.variants.under import LossFinder, alleles_under, boundaries_in_copy
+from kmatch.variants.under import ChangeInRecord, LossFinder, alleles_under, boundaries_in_copy
 
 TEXT = RECORD.tobytes().decode()
 
@@ -18,7 +18,8 @@ TEXT = RECORD.tobytes().decode()
 def hit(start, end, minus=0):
     one = np.zeros(1, np.int64)
     kinds = np.zeros(1, np.int32), np.zeros(1, np.int32), np.full(1, minus, np.uint8)
-    return HitBatch(one, one + start, one + end, {0: "r"}, *kinds)
+    nothing = np.array([""], object)
+    return HitBatch(one, one + start, one + end, {0: "r"}, *kinds, variants=nothing)
 
 
 def lost(made, start, end, minus=0, **query):
@@ -72,12 +73,18 @@ def test_a_repeat_that_becomes_shorter_may_leave_the_hit():
     ]
 
 
+def boundaries(boundary, start, end, size):
+    """Where a boundary may be in a copy with so many letters from start to end."""
+    change = ChangeInRecord(start, end, np.zeros(size, np.uint8))
+    return boundaries_in_copy(boundary, change)
+
+
 def test_a_boundary_moves_with_what_is_before_it():
-    assert [*boundaries_in_copy(5, 7, 8, 3)] == [5]
-    assert [*boundaries_in_copy(5, 5, 5, 2)] == [5, 6, 7]  # inserted where it is
-    assert [*boundaries_in_copy(5, 2, 4, 0)] == [3]
-    assert [*boundaries_in_copy(5, 3, 8, 5)] == [5]
-    assert [*boundaries_in_copy(5, 3, 8, 1)] == []
+    assert [*boundaries(5, 7, 8, 3)] == [5]
+    assert [*boundaries(5, 5, 5, 2)] == [5, 6, 7]  # inserted where it is
+    assert [*boundaries(5, 2, 4, 0)] == [3]
+    assert [*boundaries(5, 3, 8, 5)] == [5]
+    assert [*boundaries(5, 3, 8, 1)] == []
 
 
 @pytest.mark.parametrize("as_command", [False, True])

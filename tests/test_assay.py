@@ -326,6 +326,24 @@ def test_the_last_letters_of_primers_have_to_match():
     assert verdicts(masked(text, len(left) + 14, len(left) + 15), exact_3p=1)[0] == "unknown"
 
 
+@pytest.mark.parametrize("edit", [False, True])
+def test_a_probe_has_no_last_letters_that_have_to_match(edit):
+    """
+    TTGGCCTAGGATCCA
+    ||||||||||||||x     the last letter of the probe
+    """
+    left, right = AROUND
+    text = left + amplicon(INSIDE, [49]) + right
+    genome = kmatch.Genome.from_records([("r", text)])
+    how = {"product": (40, 120), "exact_3p": 3, "edit": edit, "device": "cpu"}
+    found = kmatch.assay({"a": OLIGOS}, genome, 1, **how)
+    assert found.amplifies.tolist() == ["yes"] and found.column("probe").tolist() == [1]
+    (product,) = kmatch.pcr(genome, {"a": OLIGOS}, 1, **how)
+    assert (product.start, product.end) == (90, 159)
+    # Where the letter before it is unknown, the same probe is masked.
+    assert verdicts(masked(text, 90 + 47, 90 + 48), **how) == ("unknown", "probe")
+
+
 def test_positions_count_every_genome():
     """Of two alternates one is in the product; of a genome without a product the closest sites."""
     left, right = AROUND

@@ -150,6 +150,8 @@ def test_examples_are_true(folder, example):
         assert here("pack", "genome.fa.gz").status == 0
     result = here(name, *words)
     said = [line for line in result.err.splitlines() if not line.endswith(b"assigned of 1 read")]
+    # No primer of the examples has a site in this genome, and the pair is named.
+    said = [line for line in said if not line.startswith(b"kmatch: no product; no site within k: ")]
     assert (result.status, said) == (0, [])
 
 

@@ -7,7 +7,7 @@ import pytest
 from support.alleles import site
 
 from kmatch.variants.alleles import Change
-from kmatch.variants.joining import FARTHEST, joined_alleles, leftmost
+from kmatch.variants.joining import FARTHEST, joined_alleles, last_start_of, leftmost
 
 
 def letters_of(text):
@@ -91,8 +91,10 @@ def test_the_frequency_is_the_greater_or_counted_from_the_joined_copies():
 
 
 def test_lines_too_far_for_an_allele_to_move_are_not_waited_for():
+    # An insertion in a run of A may be on any line of the next 10,000 letters, a C on line 9 alone.
     text = "A" * 30_000
-    sites = [site(start, "A,C", [1, 1]) for start in (5, 9, 12_000)]
+    alleles = {5: "A,AA", 9: "A,C", 12_000: "A,C", 12_001: "A,C", 12_002: "A,C"}
+    sites = [site(start, words, [1, 1]) for start, words in alleles.items()]
     handed = []
 
     def watched():
@@ -102,4 +104,30 @@ def test_lines_too_far_for_an_allele_to_move_are_not_waited_for():
 
     found = joined_alleles(watched(), letters_of(text))
     assert next(found).record_start == 5 and handed == [5, 9, 12_000]
-    assert [each.record_start for each in found] == [9, 12_000]
+    assert next(found).record_start == 9 and handed == [5, 9, 12_000]
+    assert next(found).record_start == 12_000 and handed[-1] == 12_001
+    assert [each.record_start for each in found] == [12_001, 12_002]
+
+
+@pytest.mark.parametrize(
+    ("text", "change", "start"),
+    [
+        ("GCTTTTA", (2, 2, b"T"), 6),  # a T comes in before the A
+        ("GCTTTTA", (2, 3, b""), 5),  # the last T is deleted
+        ("GACACAT", (1, 1, b"AC"), 6),  # before the T: CA
+        ("GCTTTT", (2, 2, b"T"), 6),  # as far as the record goes
+        ("G" + "T" * 12_000, (1, 1, b"T"), 1 + FARTHEST),
+        ("GCTTTTA", (2, 4, b"A"), 2),  # letters take the place of others
+    ],
+)
+def test_an_allele_may_be_on_lines_up_to_where_it_moves_right(text, change, start):
+    assert last_start_of(letters_of(text), Change(*change)) == start
+
+
+@pytest.mark.parametrize("first", [(1, "CTT,CTA"), (3, "TT,AT"), (3, "T,A")])
+@pytest.mark.parametrize("second", [(3, "T,A"), (3, "TTA,ATA")])
+def test_a_single_letter_is_compared_where_another_line_has_it(first, second):
+    # record      G C T T T T A
+    # alleles           A           on either line, with letters around it or without
+    (one,) = joined("GCTTTTA", site(*first, [0b0011, 0b0100]), site(*second, [0b0111, 0b1000]))
+    assert one.record_start == first[0] and copies_of(one) == ["0011", "1100"]

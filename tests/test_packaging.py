@@ -31,9 +31,9 @@ READS = DATA / "barcoded_reads.fq"
 BARCODES = DATA / "barcodes.txt"
 GENOME, GUIDES = DATA / "human_mito_rcrs.fa.gz", DATA / "mito_guides.txt"
 WANTED = tomllib.loads((ROOT / "pyproject.toml").read_text())
-PROJECT, NAME = WANTED["project"], f"kmatch-{__version__}"
+PROJECT, NAME = WANTED["project"], f"kmatch_dna-{__version__}"
 SEARCHES = {*COMMANDS["Searches"]}
-VERSION = re.compile(r'(?:kmatch[:= ]+|version = "|_VERSION@">)(\d[\d.]+\d)')
+VERSION = re.compile(r'(?:kmatch-dna[:= ]+|version = "|_VERSION@">)(\d[\d.]+\d)')
 
 
 def files_of(*folders):
@@ -70,6 +70,7 @@ def test_the_wheel(built):
     assert others == manual and f"{facts}/licenses/LICENSE" in names
     said = wheel.read(f"{facts}/METADATA").decode().splitlines()
     urls = {f"Project-URL: {name}, {address}" for name, address in PROJECT["urls"].items()}
+    assert said[1:3] == ["Name: kmatch-dna", f"Version: {__version__}"]
     assert urls | {"License-Expression: MIT", "Requires-Python: >=3.11"} <= {*said}
     assert b"[console_scripts]\nkmatch = " in wheel.read(f"{facts}/entry_points.txt")
 
@@ -101,8 +102,16 @@ def test_installed_alone(built, tmp_path):
     found = subprocess.check_output(search, env=environment, text=True, cwd=tmp_path)
     assert found == "NC_001422.1\t0\t20\tGAGTTTTATCGCTTCCATGA\t1000\t+\t0\n"
     # Its kernels are in the user's caches, so that nothing is left of it.
-    subprocess.run((*pip[:-2], "uninstall", "--quiet", "--yes", "kmatch"), check=True)
+    subprocess.run((*pip[:-2], "uninstall", "--quiet", "--yes", "kmatch-dna"), check=True)
     assert not list(venv.rglob("kmatch*"))
+
+
+def test_the_distributions_own_extras_have_its_name():
+    """Otherwise pip would look for another project's."""
+    extras = PROJECT["optional-dependencies"]
+    asked = [one for wanted in extras.values() for one in wanted if one.startswith("kmatch")]
+    assert PROJECT["name"] == "kmatch-dna" and len(asked) == 8
+    assert {one.rstrip("]").removeprefix("kmatch-dna[") for one in asked} <= extras.keys()
 
 
 def test_versions_of_recipes():
@@ -120,6 +129,7 @@ def test_conda():
     asked["run"] += PROJECT["dependencies"]
     for name, expected in asked.items():
         assert [one.replace(" ", "") for one in recipe["requirements"][name]] == expected
+    assert recipe["package"]["name"] == PROJECT["name"]
     assert recipe["build"]["entry_points"] == [f"kmatch = {PROJECT['scripts']['kmatch']}"]
     how = "-m pip install . -vv --no-deps --no-build-isolation --no-cache-dir"  # as the wheel here
     assert recipe["build"]["script"] == f"python {how}"
@@ -288,7 +298,7 @@ def test_multiqc_shows_a_row_a_report(tmp_path):
 
 
 def test_nothing_advises_a_package_of_another_project():
-    """What is named kmatch on PyPI is none of ours."""
+    """PyPI's kmatch is none of ours; kmatch-dna is not there yet, and anybody could take it."""
     advice = re.compile(rb"pip install [^\n`#&]*?['\" ]?kmatch\b")
     files = [*ROOT.glob("*.*")]
     for folder in ("docs", "examples", "kmatch", "man", "packaging", "scripts"):

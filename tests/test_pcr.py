@@ -335,3 +335,32 @@ def test_the_outermost_sites_tell_whether_any_face_each_other():
     tally = SiteTally(pairs, joins_of(pairs, options))
     list(tally.heard([away]))
     assert tally.reasons().tolist() == [FACING]
+
+
+def test_primers_and_probes_that_are_searched_apart(tmp_path):
+    """The last letters of primers match, those of probes need not; from a file and from a pipe.
+
+    a, d    ===>--(==x--<===    of d two, one behind the other
+    b       ==x>--(==x--<===
+    """
+    probe = "TTGGCCTAGG"
+    inside = random_letters(20, 4)
+    text = FORWARD + inside + probe[:-1] + "A" + inside + naive.reverse_complement(REVERSE)
+    other = text.replace(FORWARD, FORWARD[:-1] + "A")
+    genome, pairs, regions = (tmp_path / name for name in ("g.fa", "pairs.tsv", "regions.bed"))
+    genome.write_bytes(fasta([("a", text), ("b", other), ("c", "ACGT"), ("d", 2 * text)]))
+    pairs.write_text(f"p\t{FORWARD}\t{REVERSE}\t{probe}\n")
+    regions.write_text("d\t5\t140\n")
+
+    found = [("a", 0, 70), ("b", 0, 70), ("d", 0, 70), ("d", 70, 140)]
+    for options, expected in (
+        ((), found),
+        (("--exact-3p", 3), [found[0], *found[2:]]),
+        (("--exact-3p", 3, "--regions", regions), found[3:]),
+    ):
+        options = (pairs, "-k", 1, "--product", "50-80", *options)
+        of_file = here("pcr", genome, *options)
+        of_pipe = here("pcr", "-", *options, stdin=genome.read_bytes())
+        rows = [line.split(b"\t")[:3] for line in of_file.out.splitlines()]
+        assert [(name.decode(), int(start), int(end)) for name, start, end in rows] == expected
+        assert of_pipe.out == of_file.out

@@ -374,9 +374,26 @@ def test_axes_end_where_records_end():
         assert f"position in the record{doubt}" in texts(figure)
 
 
-def test_a_row_over_the_origin_ends_with_its_record():
-    figure = table([(0, 90, 110, 0, 0, 0)], (100,)).draw()
-    assert marks(figure)[0][:, 0].max() == 100 and figure.axes[0].patches[0].get_width() == 100
+@pytest.mark.parametrize("length", [100, 10_000])
+def test_a_row_over_the_origin_is_drawn_in_two_parts(length):
+    """
+    record  |        [==|==]
+    drawn   |==]     [==|
+    """
+    part = length // 10
+    figure = table([(0, length - part, length + part, 0, 0, 0)], (length,)).draw()
+    parts = [(mark[:, 0].min(), mark[:, 0].max()) for mark in marks(figure)]
+    assert parts == [(0, pytest.approx(part, abs=1)), (pytest.approx(length - part), length)]
+    assert figure.axes[0].patches[0].get_width() == length
+
+
+def test_a_guide_over_the_origin_begins_inside_its_record():
+    guides = {"sequence": Words.of(["c"]), "start": np.array([216]), "end": np.array([239])}
+    guides |= {"strand": Words.of("-"), "guide": Words.of(["TCGA"]), "d0": np.array([1])}
+    kind = next(kind for kind in KINDS if kind.noun == "guide")
+    figure = Table(kind, guides | {"gc": np.array([0.5])}, {"c": 217}).draw()
+    points = [line for axes in figure.axes for line in axes.get_lines()]
+    assert {x for line in points for x in line.get_xdata()} == {238 - 217 + 0.5}
 
 
 @pytest.mark.parametrize("count", [5, 100, 2_000])

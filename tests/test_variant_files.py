@@ -1,6 +1,7 @@
 """Files of variants as they come: forms of VCF, several files, orders of records, frequencies."""
 
 import gzip
+import warnings
 
 import numpy as np
 import pytest
@@ -27,10 +28,10 @@ def write(path, *lines, samples=("S",), head="##fileformat=VCFv4.4\n"):
     return path
 
 
-def search(variants, records=("a",), **options):
+def search(variants, records=("a",), only=None, **options):
     genome = kmatch.Genome.from_records([(name, LETTERS) for name in records])
     given = kmatch.Variants(variants, **options)
-    hits = kmatch.hamming(genome, [PATTERN], 1, strand="+", variants=given)
+    hits = kmatch.hamming(genome, [PATTERN], 1, strand="+", variants=given, records=only)
     return hits[hits.variants != ""]
 
 
@@ -107,6 +108,10 @@ def test_several_files_have_a_record_each(tmp_path):
     hits = search(paths, ("a", "b", "c"))
     assert names(hits) == ["a:19:C:A", "b:19:C:A", "c:19:C:A"]
     assert hits.samples.tolist() == ["A", "B", "A"]
+    # A file of records that are not searched is none from which alleles were left out.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert names(search(paths, ("a", "b", "c"), only="a")) == ["a:19:C:A"]
     with pytest.warns(UserWarning, match=r"ac.vcf: no allele is left"):
         assert names(search(paths, ("a", "b", "c"), samples=["B"])) == ["b:19:C:A"]
     with pytest.raises(kmatch.InputError, match="no sample 'D'; the files have 'B', 'A'"):

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from fuzzing.variants import guide_cases
+from hypothesis import given, settings
 from support.commands import here
 from test_variant_files import line, write
 
@@ -27,10 +29,10 @@ def found(tmp_path, *lines, genome=GENOME, samples=("S",), **options):
     return {name: getattr(guides, name)[row] for name in names}
 
 
-def cfd(text, pam="GG"):
+def cfd(text, pam="GG", given="NGG,NAG"):
     """The CFD of a site as another search gives it."""
     genome = kmatch.Genome.from_records([("b", f"{text}T{pam}")])
-    (score,) = kmatch.multi(genome, GUIDE, 3, pam="NGG", strand="+", score="cfd").cfd
+    (score,) = kmatch.multi(genome, GUIDE, 3, pam=given, strand="+", score="cfd").cfd
     return score
 
 
@@ -52,6 +54,22 @@ def test_places_that_alleles_bring_closer_count_once(tmp_path):
     assert row["variant_sites"] == 1
     assert row["specificity_variants"] == pytest.approx(1 / (1 + max(plain, first, second)))
     assert row["target_variants"] == "" and np.isnan(row["target_af"])
+
+
+def test_a_haplotype_with_more_differences_counts_by_its_cfd(tmp_path):
+    # the guide      CTAACAGTTGCTTTTATCAC
+    # the place      CTAACAGTTGCTTTTATGTC TAG   at 32, positions 18 and 19 differ
+    # alleles        G                     G    POS 33 and 54: a difference more, beside TGG
+    genome = GENOME[:52] + "TAG" + GENOME[55:]
+    plain, other = cfd("CTAACAGTTGCTTTTATGTC", "AG"), cfd("GTAACAGTTGCTTTTATGTC")
+    assert genome[32:55] == "CTAACAGTTGCTTTTATGTCTAG" and plain < other
+    lines = [
+        line(pos=33, ref="C", alt="G", genotypes=["0|1"]),
+        line(pos=54, ref="A", alt="G", genotypes=["0|1"]),
+    ]
+    row = found(tmp_path, *lines, genome=genome, pam="NGG,NAG")
+    assert row["d2"] == 1 and row["variant_sites"] == 0
+    assert row["specificity_variants"] == pytest.approx(1 / (1 + other))
 
 
 def test_an_allele_on_two_lines_makes_one_place(tmp_path):
@@ -84,6 +102,19 @@ def test_alleles_that_undo_the_target_are_told(tmp_path):
     ]
     row = found(tmp_path, *lines)
     assert row["target_variants"] == "a:14:T:G,a:14:TT:T,a:24:G:A" and row["target_af"] == 0.3
+
+
+def test_an_allele_that_may_be_written_elsewhere_undoes_no_target(tmp_path):
+    # the target     CTAACAGTTGCTTTTATCAG GGG     at 2
+    # an allele                         +G        behind the last A, in a run of G
+    # the copy       CTAACAGTTGCTTTTATCAG GGGG    has the guide as it was
+    guide = GUIDE[:-1] + "G"
+    genome = kmatch.Genome.from_records([("a", f"AA{guide}GGGTATATAT")])
+    lines = [line(pos=20, ref="CA", alt="C"), line(pos=21, ref="A", alt="AG")]
+    vcf = write(tmp_path / "x.vcf", *lines)
+    guides = kmatch.guides(genome, genome, 1, variants=vcf)
+    own = guides[guides.start == 2]
+    assert own.guide.tolist() == [guide] and own.target_variants.tolist() == ["a:20:CA:C"]
 
 
 def test_the_target_is_the_guides_own_place_or_else_the_first_perfect_one(tmp_path):
@@ -126,3 +157,9 @@ def test_bulges_do_not_make_places_of_their_own(report, tmp_path):
         report=report,
     )
     assert row["variant_sites"] == (1 if report == "sites" else row["variant_sites"])
+
+
+@settings(max_examples=150)
+@given(case=guide_cases("cpu"))
+def test_guides_have_the_columns_of_copies_made_whole(case, tmp_path_factory):
+    case.check(tmp_path_factory.mktemp("guides"))

@@ -30,8 +30,8 @@ def test_a_genotype_says_what_either_copy_may_have():
         (b"1/2", False): ([1, 2], [1, 2], [1, 2]),
         (b"0|1", True): ([0, 1], [0, 1], [0, 1]),
         (b"2", False): ([2], [0], [2]),  # haploid: the second copy has the reference
-        (b".|1", False): ([0], [1], [1]),
-        (b"./.", False): ([0, 0], [0, 0], []),
+        (b".|1", False): ([0], [1], [-1, 1]),  # its second copy is told, and not its first
+        (b"./.", False): ([0, 0], [0, 0], [-1, -1]),
         (b"0|1|1", False): ([0, 1, 1], [0, 1, 1], [0, 1, 1]),
         (b"|0|1", False): ([0], [1], [0, 1]),  # VCF 4.4: a mark before the first allele
         (b"/0/1", False): ([0, 1], [0, 1], [0, 1]),

@@ -1,1 +1,1 @@
-"""What uses searches: products of primers, primers, assays and guides."""
+"""Applications of searches: products of primers, primers, assays and guides."""

@@ -1,4 +1,5 @@
-"""Assays, pairs of primers with probes or without, in many genomes: what amplifies, what differs.
+"""Assays, pairs of primers with probes or without, in many genomes: amplified or not, and
+differences.
 
 Genomes are searched in windows, many small ones together. A window takes four steps. The products
 of PCR are searched for, and the closest of each assay in each genome counts. Where there is none,
@@ -13,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.apps.apart import begin_apart, queries_apart
 from kmatch.apps.duplexes import ComparedSites, Comparer, Duplexes, no_duplexes
 from kmatch.apps.masked import (
     MaskedSites,
@@ -50,7 +52,7 @@ from kmatch.results.melting import SALTS, Salts
 from kmatch.search.best import WINDOW, Window, closest, records_apart, windows
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.search import Search
-from kmatch.sequences.oligos import PrimerPairs
+from kmatch.sequences.oligos import PROBE, PrimerPairs
 from kmatch.sequences.records import Stretch, stretch_of, whole_records
 
 LARGE = 1_000_000  # letters of a genome in whose gaps anything may be
@@ -62,7 +64,7 @@ NO_PLACE = -1  # in place of a record and its positions
 
 class AssayOptions(NamedTuple):
     """product, edit, exact_3p: as PcrOptions has them; each: whether a genome is a `file` or a
-    `record`; salts: what duplexes are in."""
+    `record`; salts: of the solution of duplexes."""
 
     product: tuple[int, int] = PRODUCT
     edit: bool = False
@@ -141,12 +143,13 @@ class AssaySearch:
         self._joins = joins_of(pairs, self._pcr)
         self._best = Query("best", pairs.primers)
         self._comparer = Comparer(pairs.primers, options.salts)
-        self.engine = begin_search(self._query, genomes, run).engine
+        self._is_probe = pairs.role == PROBE
+        self.engine = begin_apart(self._query, self._is_probe, genomes, run).engine
         # All windows are searched on the device that was chosen for the whole.
         if run.device == "auto" and run.cluster is None:
             run = run._replace(device=self.engine.name)
         self._run = run._replace(aligned=False)
-        self._masked = MaskedSites(self._query, self._run)
+        self._masked = MaskedSites(self._query, self._is_probe, self._run)
         self._all_masked = 0  # rows for which nothing but masked letters decide
         self._reading = Search[HitBatch](genomes)
         self.progress = self._reading.progress
@@ -207,10 +210,11 @@ class AssaySearch:
         )
 
     def _closest_products(self, grid: Grid) -> tuple[ProductBatch, SiteTally, list[HitBatch]]:
-        """Return the closest product of each cell that has any, and the sites of all oligos with
-        what they come to."""
+        """Return the closest product of each cell that has any, and the sites and comparisons of
+        all oligos."""
         window = grid.window
-        sites = begin_search(self._query, window.genomes(self._genomes.circular), self._run)
+        genomes = window.genomes(self._genomes.circular)
+        sites = begin_apart(self._query, self._is_probe, genomes, self._run)
         if window.unit is None:
             sites.progress.tell = self.progress.hear
         tally = SiteTally(self._pairs, self._joins, len(window.names), window.units)
@@ -228,7 +232,7 @@ class AssaySearch:
         """Return whether each cell amplifies, and why not, or which oligos may be masked there,
         int64[cells] each.
 
-        amplifies: bool[cells], those that have a product; sites: of all oligos.
+        amplifies: bool[cells], whether there is a product; sites: of all oligos.
         """
         answer = np.where(amplifies, YES, NO)
         reason = np.where(amplifies, 0, tally.reasons())
@@ -300,9 +304,13 @@ class AssaySearch:
     def _duplexes(
         self, grid: Grid, product_sites: HitBatch, other_sites: HitBatch
     ) -> tuple[Duplexes, Longs]:
-        """Return the Duplexes of slots, and what genomes have at each letter of the oligos (see
-        AssayBatch)."""
-        in_products = self._compared(grid, product_sites, self._query)
+        """Return the Duplexes of slots, and the letters of genomes at each letter of the oligos
+        (see AssayBatch)."""
+        in_products: list[ComparedSites] = []
+        for oligos, query in queries_apart(self._query, self._is_probe):
+            rows = np.flatnonzero(np.isin(product_sites.pattern, oligos))
+            query = query._replace(patterns=self._query.patterns)
+            in_products.append(self._compared(grid, product_sites.picked(rows), query))
         elsewhere = self._compared(grid, other_sites, self._best)
 
         # A slot has the site in its product, or else the closest of its oligos.
@@ -310,16 +318,19 @@ class AssaySearch:
         slots = grid.slots(other_sites)
         rows = first_of_each(order_of(slots, other_sites.distance), slots)
         duplexes.put(slots[rows], self._comparer.duplexes(elsewhere).take(rows))
-        duplexes.put(grid.slots(product_sites), self._comparer.duplexes(in_products))
+        for compared in in_products:
+            duplexes.put(grid.slots(compared.sites), self._comparer.duplexes(compared))
 
         # Of sites elsewhere those count that are more alike than not.
         is_near = 2 * other_sites.distance <= self._pairs.primers.lengths[other_sites.pattern]
         counts = self._comparer.letter_counts(elsewhere, is_near)
-        is_counted = np.ones(len(product_sites), np.bool_)
-        return duplexes, counts + self._comparer.letter_counts(in_products, is_counted)
+        for compared in in_products:
+            is_counted = np.ones(len(compared.sites), np.bool_)
+            counts += self._comparer.letter_counts(compared, is_counted)
+        return duplexes, counts
 
     def _compared(self, grid: Grid, sites: HitBatch, query: Query) -> ComparedSites:
-        """Return the ComparedSites of what a Query has found in a Window."""
+        """Return the ComparedSites of the hits of a Query in a Window."""
         genomes = grid.window.genomes(self._genomes.circular)
         return self._comparer.compare(sites, query, genomes, self._run.threads)
 

@@ -1,5 +1,5 @@
-"""Oligos on their sites: the differences of each, its melting temperature, and what stands at each
-letter of the oligos.
+"""Oligos on their sites: the differences of each, its melting temperature, and the letters of
+genomes at each letter of the oligos.
 
 A site on which every letter is the oligo's own tells all of that without an alignment. The others
 are aligned.
@@ -30,9 +30,9 @@ ADDED = SEEN.index("+")
 class Duplexes(NamedTuple):
     """n oligos on their sites.
 
-    distance: int64[n], the differences, NO_SITE where there is no site; distance_3p: int64[n],
-    those in the oligo's last letters; tm: float64[n], the melting temperature in °C, NaN where it
-    is unknown.
+    distance: int64[n], the differences, NO_SITE where there is no site; distance_3p: int64[n], the
+    differences in the oligo's last letters; tm: float64[n], the melting temperature in °C, NaN
+    where it is unknown.
     """
 
     distance: Longs
@@ -76,7 +76,7 @@ class Comparer:
     """Compares oligos with their sites."""
 
     def __init__(self, oligos: PatternSet, salts: Salts) -> None:
-        """salts: what duplexes are in."""
+        """salts: of the solution of duplexes."""
         self._oligos = oligos
         self._salts = salts
         self._table = Hits((), oligos)
@@ -93,8 +93,8 @@ class Comparer:
     ) -> ComparedSites:
         """Return the ComparedSites of a HitBatch.
 
-        query: what the sites were searched for with; genomes: which they are in. Raises InputError
-        for a genome that is not the same any more.
+        query: of the search for the sites; genomes: with the sites. Raises InputError for a genome
+        that is not the same any more.
         """
         is_plain = self._is_plain[sites.pattern]
         is_same = (sites.distance == 0) & is_plain

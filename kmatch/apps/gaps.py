@@ -1,10 +1,10 @@
-"""Where records have no known letters, and the letters around: what a second look is taken at.
+"""Where records have no known letters, and the letters around, for a second look.
 
     record          A C G T N N N N N N N N N N T G C A
     gaps         ├──┤       ├─────────────────┤        ├──┤
     pieces       ├──────┤├─────┤           ├─────┤├───────┤
 
-A gap is a stretch of unknown letters, or what lies behind an end of a linear record. Pieces show
+A gap is a stretch of unknown letters, or the space behind an end of a linear record. Pieces show
 the letters on either side of both its ends, as far as a site of an oligo reaches.
 """
 
@@ -111,7 +111,7 @@ def united(gaps: Gaps) -> Gaps:
 def unions(group: Longs, start: Longs, end: Longs) -> tuple[Longs, Longs]:
     """Return of the unions of intervals that overlap or touch the first rows, and the ends.
 
-    group, start, end: int64[n], sorted by group, then by start; those of two groups stay apart.
+    group, start, end: int64[n], sorted by group, then by start; intervals of two groups stay apart.
 
         intervals    ├──┤  ├────┤    ├─┤          1 … 4, 7 … 12, 12 … 14, 17 … 19
                                 ├─┤
@@ -137,8 +137,8 @@ def pieces_around(gaps: Gaps, records: Records, reach: int, overhang: int) -> Ga
         gap               ├───────────────────┤
         pieces       ├─────────┤         ├─────────┤       of `reach` letters on either side
 
-    reach: letters of the longest site; overhang: as `gaps_in` takes it. Those of a circle may begin
-    before 0 or end behind its letters.
+    reach: letters of the longest site; overhang: as `gaps_in` takes it. Pieces of a circle may
+    begin before 0 or end behind its letters.
     """
     centre = np.concatenate([gaps.start, gaps.end])
     record = np.concatenate([gaps.record, gaps.record])

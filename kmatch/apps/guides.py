@@ -1,7 +1,7 @@
 """Guides of a target, and their sites in a genome: counted, scored and ranked.
 
 A guide is a window of A, C, G and T beside a PAM, on either strand of the target. First all guides
-of the target are found (`find_guides`). Then those that differ are searched for in the genome
+of the target are found (`find_guides`). Then the different guides are searched for in the genome
 (`guide_query`), and their sites are counted and scored as they come.
 """
 
@@ -25,6 +25,7 @@ from kmatch.results.table import VARIANTS, Hits
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.rules import load_pams
+from kmatch.search.sites import Watch
 from kmatch.sequences.circles import Circular
 from kmatch.sequences.patterns import PatternSet
 
@@ -32,11 +33,11 @@ DECIMALS = 9  # of specificities that are told apart
 
 
 class GuideOptions(NamedTuple):
-    """Which guides there are, and what counts as their sites.
+    """The guides of a target, and the rules of their sites.
 
-    k: the most mismatches of a site or, with bulges, differences; pam, pam_side: what guides stand
-    beside, see `load_pams`; length: their letters; max_insertions, max_deletions: bulges of the
-    guide and of the site; score: `mit`, where guides have that specificity too; best: how many
+    k: the most mismatches of a site or, with bulges, differences; pam, pam_side: of the PAM beside
+    guides, see `load_pams`; length: their letters; max_insertions, max_deletions: bulges of the
+    guide and of the site; score: `mit`, where guides have its specificity too; best: how many
     guides there are at the most, None for all; report: `sites`, or `ends` for every end beside a
     PAM; nuclease: whose PAM that is, None where it was given by its letters.
     """
@@ -64,7 +65,8 @@ class GuideOptions(NamedTuple):
 
     @property
     def scores(self) -> list[str]:
-        """The names of the scores of sites: CFD where guides are SpCas9's, and those asked for."""
+        """The names of the scores of sites: CFD where guides are SpCas9's, and other scores asked
+        for."""
         leads = self.pam_side == "5p"
         is_of_cas9 = SCORES["cfd"].suits(self.length, self.pams, leads, self.nuclease)
         names = ("cfd", *self.score) if is_of_cas9 else self.score
@@ -83,8 +85,14 @@ class SiteTable(NamedTuple):
     scorer: Scorer | None
 
 
-def search_sites(panel: PatternSet, options: GuideOptions, genomes: Genomes, run: Run) -> SiteTable:
-    """Begin the search for the sites of guides."""
+def search_sites(
+    panel: PatternSet,
+    options: GuideOptions,
+    genomes: Genomes,
+    run: Run,
+    watch: Watch | None = None,
+) -> SiteTable:
+    """Begin the search for the sites of guides; watch: of all hits, see `SiteSearch`."""
     query = guide_query(panel, options)
     scores = options.scores
     scorer = make_scorer(query, scores, options.nuclease, run.threads) if scores else None
@@ -93,7 +101,8 @@ def search_sites(panel: PatternSet, options: GuideOptions, genomes: Genomes, run
     if run.variants is not None:
         table.add(VARIANTS)
     run = run._replace(aligned=run.aligned or bool(scores))
-    return SiteTable(begin_search(query, genomes, run, scorer=scorer), table, scorer)
+    search = begin_search(query, genomes, run, scorer=scorer, watch=watch)
+    return SiteTable(search, table, scorer)
 
 
 class GuideSearch:
@@ -119,18 +128,23 @@ class GuideSearch:
         self._genomes = genomes
         self._run = run
         self._found = find_guides(target, options, run, regions, genomes.circular)
-        if run.variants is not None:
-            run = run._replace(variants=run.variants._replace(losses=True))
-
-        # The sites of guides that differ, and the specificity that their scores come to.
         panel, self._panel_rows = distinct_guides(self._found)
-        self._search, self.sites, scorer = search_sites(panel, options, genomes, run)
-        specificities = scorer.specificities() if scorer else None
-        self.counts = Counts(panel, options.k, specificities)
+
+        # What variants do to them: hits that are no closer may have a greater score.
         self._variant_sites: VariantSites | None = None
+        watch = None
         if run.variants is not None:
+            has_scores = CFD in options.scores
+            variants = run.variants._replace(losses=True, every=has_scores)
+            run = run._replace(variants=variants)
             self._variant_sites = VariantSites(guide_query(panel, options))
             self._targets = Targets(self._found, self._panel_rows)
+            watch = self._variant_sites.watch
+
+        # The sites of guides that differ, and the specificity that their scores come to.
+        self._search, self.sites, scorer = search_sites(panel, options, genomes, run, watch)
+        specificities = scorer.specificities() if scorer else None
+        self.counts = Counts(panel, options.k, specificities)
         self.progress = self._search.progress
         self.engine = self._search.engine
 
@@ -155,7 +169,7 @@ class GuideSearch:
         return guides if self._variant_sites is None else self._varied(guides, self._variant_sites)
 
     def _varied(self, guides: GuideBatch, sites: VariantSites) -> GuideBatch:
-        """Return guides with what variants do to them."""
+        """Return guides with the columns of variants."""
         rows = self._panel_rows
         sites.rest()
         specificity = np.full(len(guides), np.nan)
@@ -187,9 +201,9 @@ class GuideSearch:
 def best_first(guides: GuideBatch) -> Longs:
     """Return the order of guides from the best to the worst, int64[n].
 
-    The most specific comes first, and those whose specificity is undefined last. Of equal ones the
-    fewest sites without differences decide, then the fewest with one, and so on, then the share of
-    G and C that is nearest to a half, and then the order in which they come:
+    The most specific guide comes first. A guide whose specificity is undefined comes last. Of equal
+    ones the fewest sites without differences decide, then the fewest with one, and so on, then the
+    share of G and C that is nearest to a half, and then the order in which they come:
 
         specificity   d0  d1  d2   GC
         0.9            3   0   7   0.2

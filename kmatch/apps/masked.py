@@ -4,10 +4,10 @@ have none.
     |========>----NNNNNNNN(==NN=)NNN----<==        the end of the record hides half of a primer
      known        masked                masked
 
-The letters around gaps (`kmatch.apps.gaps`) are searched anew, with unknown letters that match what
-they may stand for. A site there that holds such a letter is masked. Sites side by side come as one
-SiteRun, as a gap has a site of every oligo at each of its letters. Then it is asked which runs of
-masked sites and of known ones have room for a product (`masked_products`).
+The letters around gaps (`kmatch.apps.gaps`) are searched anew, with unknown letters that match the
+bases that they may stand for. A site there that holds such a letter is masked. Sites side by side
+come as one SiteRun, as a gap has a site of every oligo at each of its letters. `masked_products`
+then finds the runs of masked and of known sites that have room for a product.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.apps.apart import queries_apart
 from kmatch.apps.gaps import (
     Gaps,
     Gathered,
@@ -130,8 +131,10 @@ def all_of(parts: list[SiteRuns]) -> SiteRuns:
 class MaskedSites:
     """Finds the masked sites of a Query for the sites of primers and probes."""
 
-    def __init__(self, query: Query, run: Run) -> None:
+    def __init__(self, query: Query, is_probe: Bools, run: Run) -> None:
+        """is_probe: bool[P], of the query's oligos."""
         self._query = query
+        self._is_probe = is_probe
         # The letters are few.
         self._run = run._replace(cluster=None, device="cpu", aligned=False)
         self._lengths = query.patterns.lengths
@@ -223,18 +226,23 @@ class MaskedSites:
         return united_runs(sites.take(np.flatnonzero(is_fit)))
 
     def _hits(self, pieces: Pieces, oligos: Longs) -> HitBatch:
-        """Return the sites of oligos in pieces, whose unknown letters match what they may be."""
+        """Return the sites of oligos in pieces, whose unknown letters match any base that they may
+        be."""
         names = RecordNames.of([""] * len(pieces.start))
         letters = LETTERS[encode_sets(pieces.letters)]
         stretch = Stretch(names, np.diff(pieces.bounds), letters)
         genome = Genome.of_stretches("what is around unknown letters", [stretch])
         query = self._query.take(oligos, self._query.k)
-        search = begin_here(query, Genomes(genome), self._run)
-        return joined([no_hits(), *search.hits_in(genome, "ends", False, united=True)])
+        found = [no_hits()]
+        for numbers, part in queries_apart(query, self._is_probe[oligos]):
+            search = begin_here(part, Genomes(genome), self._run)
+            for hits in search.hits_in(genome, "ends", False, united=True):
+                found.append(replace(hits, pattern=numbers[hits.pattern].astype(np.int32)))
+        return joined(found)
 
 
 def shortened(runs: SiteRuns, most: int) -> SiteRuns:
-    """Return runs in which products reach out of those that are long at either end.
+    """Return runs, each long one as its two ends, as products reach out of these alone.
 
         a run        first ├──────────────────────────────┤ last
         shortened          ├── most ──┤        ├── most ──┤
@@ -249,7 +257,7 @@ def shortened(runs: SiteRuns, most: int) -> SiteRuns:
 
 
 def with_second_turn(runs: SiteRuns) -> SiteRuns:
-    """Return runs, those of circular records again a turn later."""
+    """Return runs, and runs of circular records again a turn later."""
     later = runs.take(runs.circle_size < ENDLESS)
     turned = replace(
         later, first=later.first + later.circle_size, last=later.last + later.circle_size
@@ -348,7 +356,7 @@ class RunPairs(NamedTuple):
 def masked_products(
     runs: SiteRuns, joins: Joins, bits: Longs, product: tuple[int, int]
 ) -> Iterator[MaskedProducts]:
-    """Yield what products SiteRuns have room for, in parts.
+    """Yield the products that SiteRuns have room for, in parts.
 
     bits: int64[P], of the role of each oligo; product: letters of a product at least and at most.
     """

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kmatch.apps.apart import begin_apart
 from kmatch.apps.joins import (
     NO_PAIR,
     NO_ROW,
@@ -33,7 +34,6 @@ from kmatch.apps.joins import (
     with_second_turns,
 )
 from kmatch.apps.reasons import SiteTally, explained
-from kmatch.apps.searches import begin_search
 from kmatch.arguments import PAIRINGS, check_choice, checked_count
 from kmatch.arrays import Bytes, Longs, order_of
 from kmatch.engine.types import LETTERS, Texts
@@ -72,7 +72,8 @@ class PcrSearch:
     once, it gives ProductBatches.
 
     k: of primers; the rest is as a Search has it. A genome that is not kept is read twice where the
-    text of products is asked for. Warns as soon as there are more products than anyone reads.
+    text of products is asked for, and where primers and probes are searched apart. Warns as soon as
+    there are more products than anyone reads.
     """
 
     def __init__(
@@ -85,7 +86,8 @@ class PcrSearch:
         regions: Regions | None = None,
     ) -> None:
         # A product is inside a region only if its sites are.
-        self._sites = begin_search(site_query(pairs, k, options), genomes, run, regions)
+        query = site_query(pairs, k, options)
+        self._sites = begin_apart(query, pairs.role == PROBE, genomes, run, regions)
         self._tally = SiteTally(pairs, joins_of(pairs, options))
         self._pairs = pairs
         self._options = options
@@ -238,7 +240,7 @@ def _order(sites: Sites, products: ProductRows) -> Longs:
 def _in_direction(text: Texts, minus: Bytes) -> Texts:
     """Return texts of A, C, G, T or N as their strand reads them.
 
-    minus: uint8[n], 1 for those that are to be reversed and complemented.
+    minus: uint8[n], 1 for texts that are to be reversed and complemented.
     """
     masks = encode_text(text.letters)
     for row in np.flatnonzero(minus).tolist():
@@ -248,7 +250,7 @@ def _in_direction(text: Texts, minus: Bytes) -> Texts:
 
 
 def _oligo_sites(sites: Sites, rows: Longs) -> HitBatch:
-    """Return the HitBatch of rows of Sites, each of which begins in the letters of its record.
+    """Return the HitBatch of rows of Sites. Each begins in the letters of its record.
 
     A site that stands a turn later, behind the end of a circular record, goes back by a turn. Where
     there is NO_ROW, the pattern is -1.

@@ -147,7 +147,7 @@ class FoundPrimers(Rows):
     minus: Bytes
 
     def turned(self, length: int) -> "FoundPrimers":
-        """Return the primers of a record out of those of its reverse complement, the last first.
+        """Return the primers of a record, made of its reverse complement's, the last first.
 
         of the reverse complement    ---=====>-------
         of the record                -------<=====---
@@ -203,8 +203,8 @@ class PrimerSearch:
     def _all_starts(self, regions: Regions | None) -> Starts:
         """Return the Starts of all records, whose bounds engines raise.
 
-        Behind the n starts of the strand `+` come those of the strand `-`, where they are asked
-        for, as those of the reverse complement of the whole:
+        Behind the n starts of the strand `+` come the starts of the strand `-`, where they are
+        asked for, as starts of the reverse complement of the whole:
 
             0        a      b         n          2n−b     2n−a       2n
             | first  | next | last    | last     | next  | first     |
@@ -255,7 +255,7 @@ class PrimerSearch:
                 yield _within_limits(batch, self._options)
 
     def _primers(self, number: int) -> FoundPrimers:
-        """Return the primers of a record, by number, those on `+` before those on `-`."""
+        """Return the primers of a record, by number, on `+` and then on `-`."""
         begin = int(self._bounds[number])
         end = int(self._bounds[number + 1])
         primers = self._primers_between(begin, end)
@@ -266,7 +266,7 @@ class PrimerSearch:
         return primers.followed_by(turned.turned(end - begin))
 
     def _primers_between(self, begin: int, stop: int) -> FoundPrimers:
-        """Return the primers of the starts begin … stop−1, the first of which is position 0."""
+        """Return the primers of the starts begin … stop−1; start `begin` is position 0."""
         bounds = self._starts.bounds[begin:stop]
         limits = self._starts.limits[begin:stop]
         start = np.flatnonzero(bounds <= limits)
@@ -315,7 +315,7 @@ def _regions(primers: FoundPrimers) -> Longs:
         runs                      3 … 6
 
     It is int64[r, 3], sorted: start, end and strand. On `-` the first letter of a primer is at its
-    end. primers: those on `+` before those on `-`, by their first positions.
+    end. primers: on `+`, then on `-`, by their first positions.
     """
     first = np.where(primers.minus, primers.end - 1, primers.start)
     # In a run positions grow by 1, as rows do.
@@ -337,7 +337,7 @@ def raise_bounds(
     engine: Engine,
     hear: Hear | None = None,
 ) -> Longs:
-    """Raise the bounds of Starts, in place, to what a background requires; returns them.
+    """Raise the bounds of Starts, in place, as a background requires; returns them.
 
     hear: of the bytes searched.
     """
@@ -358,7 +358,7 @@ def raise_bounds(
 def _sweep(
     starts: Starts, columns: Bytes, k: int, engine: Engine, tell: Callable[[float], object]
 ) -> None:
-    """Raise the bounds of the starts that are open to what a part of a background requires."""
+    """Raise the bounds of the open starts as a part of a background requires."""
     opened = open_starts(starts)
     if opened is None:
         engine.extend_primers(starts, columns, k, on_progress=tell)
@@ -370,8 +370,7 @@ def _sweep(
 
 
 def _tell(hear: Hear | None, done: int, part: BackgroundPart, share: float) -> None:
-    """Tell of the bytes read, of which `done` were before a part and a share of the rest is
-    searched."""
+    """Tell of the bytes read: `done` before a part, and a share of the rest is searched."""
     if hear and part.size:
         searched = done + share * (part.read - done)
         hear(int(searched), part.size)

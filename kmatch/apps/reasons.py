@@ -40,7 +40,7 @@ def all_in_one(record: Longs) -> Longs:
 
 
 class SiteTally:
-    """What the sites of primers and probes come to, by cell.
+    """Facts of the sites of primers and probes, by cell.
 
     A cell is a pair in a unit: cell = unit · pairs + pair. has_site: bool[cells, 3], by role;
     has_product: bool[cells], whether primers make a product, with its probe or without;
@@ -91,7 +91,7 @@ class SiteTally:
         return self._units(record) * len(self._pairs) + self._pairs.pair[oligo]
 
     def _note(self, batch: HitBatch) -> None:
-        """Note sites; those of the last record wait for the rest of it."""
+        """Note sites; sites of the last record wait for the rest of it."""
         cells = self._cells(batch.record, batch.pattern)
         self.has_site[cells, self._pairs.role[batch.pattern]] = True
 

@@ -9,7 +9,7 @@ from kmatch.search.begin import begin_here
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.rules import rules_of
-from kmatch.search.sites import SiteSearch
+from kmatch.search.sites import SiteSearch, Watch
 
 if TYPE_CHECKING:
     from kmatch.results.scores import Scorer
@@ -21,16 +21,17 @@ def begin_search(
     run: Run = RUN,
     regions: Regions | None = None,
     scorer: "Scorer | None" = None,
+    watch: Watch | None = None,
 ) -> Any:
     """Return the search of a Query in genomes, which is iterated and asked as a Search.
 
     run: with a `cluster`, that searches; with `variants`, their haplotypes are searched on this
     machine, and the reference where it would be without them; scorer: of hits beside a PAM, which
-    are aligned then.
+    are aligned then; watch: of the hits among which sites are, see `SiteSearch`.
     """
     search = _begin_ends(query, genomes, run, regions)
     if query.report == "sites" or scorer is not None:
-        return SiteSearch(search, query, run, scorer)
+        return SiteSearch(search, query, run, scorer, watch)
     return search
 
 

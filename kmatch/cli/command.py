@@ -101,9 +101,9 @@ class Argument(click.Argument):
 class Given(SimpleNamespace):
     """The values of a command's options and arguments, by name.
 
-    inputs: (what takes it, path) of all that is read; outputs: paths by the options that take them,
-    `-` for standard output; command: its name; command_line: all that was typed. Some commands do
-    not have the others.
+    inputs: (option or argument, path) of everything that is read; outputs: paths by the options
+    that take them, `-` for standard output; command: its name; command_line: as typed. Some
+    commands do not have the others.
     """
 
     inputs: Sequence[tuple[str, str]]

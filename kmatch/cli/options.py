@@ -181,7 +181,7 @@ UNKNOWN = Option(
     "--max-unknown",
     NONE,
     "unknown letters match nothing",
-    "Allow N letters of a hit that are no A, C, G or T; they match what they may stand for.",
+    "Allow N letters of a hit that are no A, C, G or T; they match any base that they may be.",
 )
 BOUNDS = tuple(
     Option(f"--max-{kind}", NONE, "k", f"Allow N {what} among the k differences.")

@@ -83,15 +83,17 @@ def pcr(given: Given) -> None:
     check_inputs(given, "PRIMERS")
     if given.sequence and search.form not in ("tsv", "csv"):
         raise click.UsageError("--sequence adds a column to TSV; give --format tsv too")
+    from kmatch.apps.apart import needs_two_readings
     from kmatch.apps.pcr import PcrOptions, PcrSearch
     from kmatch.results.limit import ProductCounts
     from kmatch.results.table import Products
-    from kmatch.sequences.oligos import load_pairs
+    from kmatch.sequences.oligos import PROBE, load_pairs
 
     by_name = {f"pair_{n}": pair for n, pair in enumerate(given.sequences, 1)}
     pairs = load_pairs(given.primers or by_name)
     how = given.made(PcrOptions)
-    search.open_genomes(given.sequence, pairs.primers)
+    rereads = given.sequence or needs_two_readings(how.exact_3p, pairs.role == PROBE)
+    search.open_genomes(rereads, pairs.primers)
     table = Products((), pairs, given.sequence, search.genomes.named)
     search.dress(table)
     counts = ProductCounts(pairs)
@@ -208,9 +210,9 @@ def primer(given: Given) -> None:
 
 
 def _explain_regions(path: str | None) -> None:
-    """Say that --regions is read, which version 1 wrote; raises UsageError where there is no file.
+    """Say that --regions, which version 1 wrote, is read; raises UsageError where there is no file.
 
-    path: what --regions was given, if anything.
+    path: given to --regions, or None.
     """
     if path is None:
         return
@@ -301,7 +303,7 @@ def _explain_regions(path: str | None) -> None:
     Option(
         "--format form",
         options.TABLES,
-        "what FILE's suffix says, otherwise tsv",
+        "FILE's suffix, otherwise tsv",
         "Output format.",
         group=OUTPUT,
     ),

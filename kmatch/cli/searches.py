@@ -41,7 +41,7 @@ DIFFERS = (
 
 
 class Search:
-    """A search of a command: how it runs, and what it says.
+    """A search of a command: its run and its messages.
 
     of_hits, default: see `format_of`. form: of its table; on_screen: whether its rows go to a
     terminal; aligned: whether they need alignments; label: of the genome whose reading is the
@@ -74,7 +74,8 @@ class Search:
     def open_genomes(self, rereads: bool, panel: "PatternSet | None" = None) -> None:
         """Open GENOME, and have the device woken meanwhile.
 
-        rereads: whether the search reads it twice; panel: what is looked for in its --regions.
+        rereads: whether the search reads it twice; panel: the patterns, looked for in its
+        --regions.
         """
         from kmatch.engine.devices import wake
         from kmatch.genome import as_genomes
@@ -143,7 +144,7 @@ class Search:
         make_way()
 
     def writer(self, handle: Any, table: "Table[Any, Any]", form: str | None = None) -> Any:
-        """What writes a table to a handle, in the format that is asked for, or another."""
+        """Return a writer of a table to a handle, in the format that is asked for, or another."""
         from kmatch.results.formats import FORMATS
 
         return FORMATS[form or self.form](handle, table)
@@ -169,8 +170,7 @@ class Search:
         tables: "Sequence[Table[Any, Any]]" = (),
         **more: Any,
     ) -> None:
-        """Say what was found, in how much, how fast and on which device, and warn of patterns that
-        are longer than every record.
+        """Print a summary, and warn of patterns that are longer than every record.
 
         counts: of the hits; tables: of a page, the rows and of guides their sites; more: other
         facts, for --json and a page.
@@ -205,7 +205,7 @@ class Search:
         self.messages.conclude(f"{found}; {searched}")
 
     def _write_page(self, facts: dict[str, Any], table: Any, sites: Any = None) -> None:
-        """Write the page of --html; facts: those of --json."""
+        """Write the page of --html; facts: as in --json."""
         from kmatch.results.output import open_output
 
         assert self.page is not None
@@ -217,7 +217,7 @@ class Search:
                 self.page.write_guides(handle, command, facts, table, sites)
 
     def shown(self, batches: Iterable[Any]) -> Iterable[Any]:
-        """Return batches, of which the page, if there is one, keeps the closest."""
+        """Return batches. The page, if there is one, keeps the closest rows."""
         return heard(batches, self.page.add) if self.page else batches
 
 
@@ -234,8 +234,8 @@ def _check_unknown(given: Given) -> None:
 
 
 def check_inputs(given: Given, argument: str) -> None:
-    """Raise UsageError for what is searched for by file and by `-p`, or neither, and for what is no
-    file where one is meant; argument: the one that takes the file, as `PATTERNS`."""
+    """Raise UsageError for patterns given both as a file and with `-p`, or not at all, and for a
+    sequence in place of a file; argument: the name of the argument for the file, as `PATTERNS`."""
     what = argument.lower()
     path = getattr(given, what)
     for name, file in (("GENOME", given.genome), (argument, path)):
@@ -466,7 +466,7 @@ def check_columns(given: Given) -> None:
 
 
 def heard(batches: Iterable[Any], hear: Callable[[Any], object]) -> Iterator[Any]:
-    """Yield batches, each of which something has heard of."""
+    """Yield batches, and call hear with each one first."""
     for batch in batches:
         hear(batch)
         yield batch

@@ -371,7 +371,7 @@ def info(given: Given) -> None:
 
 
 def _list_nucleases() -> None:
-    """List what --nuclease knows, as TSV."""
+    """List the nucleases that --nuclease knows, as TSV."""
     click.echo("name\tnuclease\tpam\tside\tlength")
     for name, nuclease in NUCLEASES.items():
         click.echo("\t".join(map(str, (name, *nuclease))))

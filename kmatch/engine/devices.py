@@ -1,4 +1,4 @@
-"""Which device runs the kernels, and what kmatch runs on."""
+"""The device that runs the kernels, and the versions that kmatch runs on."""
 
 import ctypes
 import os
@@ -89,8 +89,8 @@ def wake(device: str) -> None:
     """Have the driver open the first GPU that a device names while a search is imported.
 
     Either takes 0.2 s or more, of the 0.7 s of a small search. Numba asks for the same context
-    later, and reports what fails. A process that ends early waits for the thread, as the driver may
-    not be left half open.
+    later, and reports errors. A process that ends early waits for the thread, as the driver may not
+    be left half open.
     """
     driver = _driver()
     if driver is None or not device.startswith("cuda"):

@@ -1,4 +1,4 @@
-"""Minima among ends: plateaus of D[m, ·] that are lower than what is on both sides of them.
+"""Minima among ends: plateaus of D[m, ·] that are lower than D on both sides.
 
 An end is a position at which D ≤ k; where there is no end, D counts as higher. A plateau is a run
 of neighbouring ends of one distance. With k = 2, read upwards:
@@ -8,8 +8,8 @@ of neighbouring ends of one distance. With k = 2, read upwards:
     plateaus         ─ ─ ─ ─ ─     ───
     minima               0           1
 
-The last end of a plateau in reading direction stands for it. What is read downwards is given in the
-order of the text too, so that the first end of a plateau stands for it.
+The last end of a plateau in reading direction stands for it. Ends that are read downwards are given
+in the order of the text too, so that the first end of a plateau stands for it.
 """
 
 from kmatch.jit.kernels import inlined, kernel

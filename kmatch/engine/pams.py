@@ -38,13 +38,14 @@ def read_pam(view, constraints, anchor, letters):
 
 @inlined
 def _is_unknown(mask):
-    """Return whether a mask is that of a letter that is no A, C, G or T: it has not one bit."""
+    """Return whether the letter of a mask is no A, C, G or T: the mask has not one bit."""
     return mask == 0 or mask & (mask - 1) != 0
 
 
 @kernel
 def limit_ends(work, view, search, constraints, most, ends):
-    """Have alignments of Ends use no more than `most` unknown letters, with those of their PAM.
+    """Have alignments of Ends use no more than `most` unknown letters, unknown letters of their PAM
+    included.
 
     ends.limit becomes the last letter before the one that is too many. Other arguments as for
     `keep_ends`.
@@ -82,7 +83,7 @@ def limit_ends(work, view, search, constraints, most, ends):
 
 @kernel
 def keep_ends(work, view, search, constraints, ends):
-    """Replace the distances of Ends by those of alignments within constraints.
+    """Replace the distances of Ends by distances of alignments within constraints.
 
     A distance becomes −1 where no alignment is within the query's limit, and where no PAM stands
     beside the anchor. work: see `slabs`; view: View; search: DifferenceQuery; ends: Ends.

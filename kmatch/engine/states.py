@@ -14,8 +14,8 @@ state is a diagonal (see `unit_states`):
 A step down is a match or a mismatch. A step to the right skips a text letter, and a step down and
 to the left a pattern letter.
 
-The matrix is filled from the far end on with what a path may still cost there, and is then walked
-from the anchor on: a step is allowed that leaves enough.
+The matrix is filled from the far end on with the cost that a path may still have there, and is then
+walked from the anchor on: a step is allowed that leaves enough.
 """
 
 import numpy as np
@@ -71,8 +71,8 @@ def fill_spare(constraints, sides, total, spare):
     """Fill the matrix of states; returns whether there is an alignment.
 
     sides: Sides; total: the most differences; spare: int64[≥ m + 1, S], filled here. An alignment
-    that has come to state s with i letters, and has cost no more than spare[i, s] beside what the
-    state itself costs, can be finished within the total and all bounds. A negative number: none
+    that has come to state s with i letters, and has cost no more than spare[i, s] beside the cost
+    of the state itself, can be finished within the total and all bounds. A negative number: none
     can.
     """
     offset, inserted, deleted, cost, start, gap, _ = constraints.states
@@ -129,7 +129,7 @@ def least_total(constraints, sides, least, most, spare):
     """Return the fewest differences of an alignment within constraints, −1 where there is none.
 
     least, most: between which it is; spare: see `fill_spare`. A matrix that is filled for the most
-    says what every total leaves, as long as mismatches have no bound of their own below it.
+    tells the rest of every total, as long as mismatches have no bound of their own below it.
     Otherwise an alignment within a total is one within each greater total: totals are tried in
     steps that double, and the last step by halves.
     """

@@ -120,8 +120,10 @@ class Workers:
             job.stop()
 
     def start(self, kernel: Kernel, items: int, *arguments: Any) -> "Job":
-        """Start all items of a kernel, and return their Job at once; what one thread does is done
-        first, before another would have woken up."""
+        """Start all items of a kernel, and return their Job at once.
+
+        Work for a single thread is done first, before another thread would have woken up.
+        """
         if (threads := min(self.threads, items)) > 1:
             return self._share(kernel, items, arguments, threads)
         job = Job(items, [])
@@ -134,7 +136,7 @@ class Workers:
         """Yield the results of calls, in order, while threads make some of the next ones.
 
         calls: are asked for in the calling thread; most: how many calls are made at a time, None
-        for as many as there are threads. What a call raises, or asking for one, is raised in its
+        for as many as there are threads. An error of a call, or of asking for one, is raised in its
         turn. A result that is there is yielded before the next call is asked for, which may take
         long; no more than a few calls are under way or wait for their turn.
         """
@@ -171,14 +173,14 @@ class Workers:
 
 
 class Job:
-    """A kernel under way; work: int64[2], what it takes; shares: what threads do of it."""
+    """A kernel under way; work: int64[2], which it takes; shares: the parts of threads."""
 
     def __init__(self, items: int, shares: list[Future[object]]) -> None:
         self.work = np.array([0, items], np.int64)
         self.shares = shares
 
     def wait(self) -> None:
-        """Wait until all items are done; raises what a thread raised."""
+        """Wait until all items are done; raises the error of a thread."""
         for share in self.shares:
             share.result()
 

@@ -74,7 +74,7 @@ def folder_name() -> str:
 
 
 def processor() -> tuple[str, str]:
-    """LLVM's name of this processor, and what it can do."""
+    """Return LLVM's name of this processor, and its features."""
     return binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
 
 
@@ -123,8 +123,11 @@ def _make_private(caches: Path) -> None:
 
 
 def _is_safe(folder: Path) -> bool:
-    """Whether what is in a folder of kernels may be loaded: one that the user has named is taken as
-    it is, and one beside the package as the package itself."""
+    """Return whether the kernels in a folder may be loaded.
+
+    A folder that the user has named is taken as it is, and a folder beside the package as the
+    package itself.
+    """
     if folder.parent == user_caches():
         try:
             _make_private(folder.parent)
@@ -134,8 +137,10 @@ def _is_safe(folder: Path) -> bool:
 
 
 def _open_folder() -> Path:
-    """The user's folder, made if it has to be, when those beside it that are named alike and long
-    out of use are removed. Raises OSError where it cannot be made, or is not the user's."""
+    """Return the user's folder, made if it has to be.
+
+    When it is made, folders beside it with such a name that are long out of use are removed. Raises
+    OSError where it cannot be made, or is not the user's."""
     own = kernel_folders()[0]
     caches = own.parent
     is_users = caches == user_caches()
@@ -152,7 +157,7 @@ def _open_folder() -> Path:
 
 
 def remove_kernels() -> Iterator[str]:
-    """Remove the folders for all sources and versions, where they can be; yield what each was.
+    """Remove the folders for all sources and versions, where they can be; yield each as words.
 
     Raises OutputError where one cannot be removed.
     """
@@ -180,7 +185,7 @@ def describe_kernels(folder: Path) -> str:
 def find_or_make(file: str, make: Callable[[], bytes]) -> bytes:
     """The object kept in a file, made by make() where there is none, and then kept.
 
-    Of processes that want it at once one makes it, and the others wait. What make() raises is
+    Of processes that want it at once one makes it, and the others wait. An error of make() is
     raised here.
     """
     if (found := find(file)) is not None:
@@ -229,7 +234,7 @@ def find(file: str) -> bytes | None:
 
 
 def keep(file: str, content: bytes) -> None:
-    """Keep what was compiled, in place of any other, with a warning where that fails; not where an
+    """Keep compiled code, in place of any other, with a warning where that fails; not where an
     upgrade has come while this process ran."""
     if folder_name.__wrapped__() != folder_name():
         return

@@ -18,7 +18,7 @@ A row holds `words` words of 64 lanes. Every chunk but the last owns `length` po
 `halo` more. The first chunk begins with `halo` empty positions, and `gap` empty positions separate
 records: a position of a record counts from the first of these.
 
-In version 1 the number of stretches is 0: what is in no plane is N.
+In version 1 the number of stretches is 0, and every letter outside the planes is N.
 """
 
 import struct

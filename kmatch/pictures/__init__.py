@@ -41,7 +41,8 @@ STYLE = {
 
 
 def load_figure(asker: str = "a picture") -> Any:
-    """Matplotlib's class Figure; asker: what needs it. Raises OutputError where it is missing."""
+    """Return Matplotlib's class Figure; asker: the part that needs it. Raises OutputError where it
+    is missing."""
     return needed("matplotlib.figure", asker, "Matplotlib").Figure
 
 
@@ -53,7 +54,7 @@ class Size(NamedTuple):
 
 
 def page_size(height: float, asked: Size | None = None) -> Size:
-    """Return the size that is asked for, or one for what takes `height` inches, on a page."""
+    """Return the size that is asked for, or one for a drawing of `height` inches, on a page."""
     return asked or Size(WIDTH, min(height, TALLEST))
 
 
@@ -89,7 +90,7 @@ def saved(figure: Any, form: str, dots: int = DOTS) -> bytes:
 def _clips_numbered(svg: bytes) -> bytes:
     """Return SVG whose clips are named by their numbers.
 
-    Matplotlib names them by all digits of their corners, of which the last one varies.
+    Matplotlib names them by all digits of their corners, and the last digit varies.
     """
     names = _CLIP.findall(svg)
     numbers = {name: b"clip%d" % number for number, name in enumerate(names)}
@@ -113,7 +114,7 @@ def short(number: float, unit: str = "") -> str:
 
 
 def position_axis(axes: Any, what: str) -> None:
-    """Have the x axis of axes in letters show bp, kbp or Mbp; what: its label."""
+    """Have the x axis of axes in letters show bp, kbp or Mbp; what: the label."""
     from matplotlib.ticker import EngFormatter
 
     axes.xaxis.set_major_formatter(EngFormatter("bp"))

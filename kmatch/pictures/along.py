@@ -1,4 +1,4 @@
-"""The pictures of primers and of guides: what they are like along the target."""
+"""The pictures of primers and of guides: their properties along the target."""
 
 from itertools import pairwise
 from typing import Any
@@ -23,8 +23,8 @@ _LETTER = 0.075  # inches of a letter of a record's name
 
 
 def draw_primers(table: Table, records: int | None = None) -> Any:
-    """A Figure of primers; records: how many of the target, those with the most primers, None for
-    RECORDS."""
+    """Return a Figure of primers; records: the number of records, with the most primers, that are
+    drawn, None for RECORDS."""
     lengths = table.columns["end"] - table.columns["start"]
     panels = {
         "length, letters": lengths.astype(np.float64),
@@ -67,8 +67,7 @@ def _best_guides(table: Table, distances: list[str], sites: Longs) -> Cells:
 def _draw_panels(
     table: Table, panels: dict[str, Floats], records: int | None, cells: Cells | None = None
 ) -> Any:
-    """Return a Figure of values along the target, a panel each, those that are known, and of
-    Cells."""
+    """Return a Figure of values along the target, a panel for each known one, and of Cells."""
     places = table.places(RECORDS if records is None else records)
     drawn = {name: values[places.rows] for name, values in panels.items()}
     drawn = {name: values for name, values in drawn.items() if not np.isnan(values).all()}
@@ -132,6 +131,7 @@ def _draw_panel(axes: Any, places: Places, bounds: Longs, name: str, values: Flo
     bounds: where each record begins on the axis, and where the last one ends.
     """
     first_letters = np.where(places.minus, places.end - 1, places.start)
+    first_letters %= places.lengths[places.record]  # on a circle the end may be over the origin
     _draw_points(axes, bounds[places.record] + first_letters, values, places.minus)
     axes.set_ylabel(name)
     axes.grid(axis="y", color="0.9", linewidth=0.6)

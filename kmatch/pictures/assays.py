@@ -1,4 +1,5 @@
-"""The pictures of assays: their differences in each genome, and those at each letter of oligos."""
+"""The pictures of assays: their differences in each genome, and the differences at each letter of
+oligos."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -94,7 +95,7 @@ def draw_positions(table: Table, _: int | None = None) -> Any:
 
 
 def _draw_blocks(table: Table, cells: Cells, scale: Scale, title: str) -> Any:
-    """Return a Figure of Cells, of which many rows are several blocks side by side:
+    """Return a Figure of Cells. Many rows become several blocks side by side:
 
     1 ▒▒▒   4 ▒▒▒   7 ▒▒▒
     2 ▒▒▒   5 ▒▒▒   8 ▒▒▒
@@ -132,7 +133,7 @@ def _rows_of_blocks(cells: Cells, size: Size) -> int:
 
 
 def _draw_keys(figure: Any, keys: Sequence[Key]) -> None:
-    """Say above the cells what colours mean that no number has."""
+    """Explain above the cells the colours that no number has."""
     from matplotlib.patches import Patch
 
     handles = [

@@ -41,8 +41,8 @@ class Cells(NamedTuple):
     """Cells that are coloured by their values.
 
     rows, columns: their names; values: float[rows, columns], NaN for a cell without colour; axis:
-    what columns are; words: to show in cells, object[rows, columns], if there are any; keys: of
-    cells without a value.
+    the label of the columns; words: to show in cells, object[rows, columns], if there are any;
+    keys: of cells without a value.
     """
 
     rows: Sequence[str]
@@ -71,8 +71,8 @@ def counts_of(
 ) -> Cells:
     """Return the Cells of rows counted by their words and classes; group: int64[n], the class.
 
-    Of many words those with the most rows stand by themselves. The others stand together,
-    uncoloured, and so do those without a row, of `noun`:
+    Of many words the ones with the most rows stand by themselves. The others stand together,
+    uncoloured. Words without a row, a `noun`, stand together too:
 
         p1              3  0  1
         p2              2  2  0

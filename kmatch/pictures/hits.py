@@ -59,9 +59,9 @@ def classes_of(distance: Longs) -> tuple[Longs, list[str]]:
 
 def draw_hits(table: Table, records: int | None = None) -> Any:
     """Return a Figure of hits or products: along their records, and counted by pattern and
-    distance, beside that by score and below by mismatches and bulges, where there are such.
+    distance, beside it by score and below it by mismatches and bulges, where there are any.
 
-    records: how many are drawn, those with the most hits, None for RECORDS.
+    records: the number of records, with the most hits, that are drawn, None for RECORDS.
     """
     places = table.places(RECORDS if records is None else records)
     distance = sum(table.columns[name] for name in table.kind.needed if "distance" in name)
@@ -83,7 +83,7 @@ def draw_hits(table: Table, records: int | None = None) -> Any:
 
 
 class _Counts(NamedTuple):
-    """What is counted below the records of hits.
+    """The counts below the records of hits.
 
     by_pattern: by distance and by score, side by side; below: by bulges, where there are any; noun:
     of a row.
@@ -135,7 +135,7 @@ def _records_height(count: int) -> float:
 
 
 def _by_score(patterns: Words, scores: Floats, name: str) -> Cells:
-    """Return hits by pattern and ranges of a score; the last class has those without one."""
+    """Return hits by pattern and ranges of a score; the last class has hits without a score."""
     whole = SCORES[name].whole
     classes = [f"<{whole * share:g}".replace("0.", ".") for share in SHARES]
     classes += [str(whole), "none"]
@@ -313,16 +313,33 @@ def _marks_of(places: Places, group: Longs, class_count: int, column: float) -> 
                             [===]
                               [==]
     """
-    left = np.rint(places.start / column).astype(np.int64)
-    right = np.rint(places.end / column).astype(np.int64)
+    row, start, end = _cut_at_origin(places)
+    group = group[row]
+    record = places.record[row]
+    left = np.rint(start / column).astype(np.int64)
+    right = np.rint(end / column).astype(np.int64)
     # A hit covers at least one column, which its record has.
-    record_columns = np.rint(places.lengths / column).astype(np.int64)
-    last_columns = np.maximum(record_columns, 1) - 1
-    left = np.minimum(left, last_columns[places.record])
+    last_columns = np.rint(places.lengths / column).astype(np.int64) - 1
+    last_columns = np.maximum(last_columns, 0)
+    left = np.minimum(left, last_columns[record])
     right = np.maximum(right, left + 1)
     # All that hits are told apart by, as one number.
     shape = (class_count, len(places.lengths), 2, COLUMNS, COLUMNS + 1)
-    keys = np.ravel_multi_index((group, places.record, places.minus, left, right), shape)
+    keys = np.ravel_multi_index((group, record, places.minus[row], left, right), shape)
     keys, hits = np.unique(keys, return_counts=True)
     group, record, minus, left, right = np.unravel_index(keys, shape)
     return Marks(group, record, minus, left, right, hits)
+
+
+def _cut_at_origin(places: Places) -> tuple[Longs, Longs, Longs]:
+    """Return the numbers, starts and ends of hits, where one over the origin of a circle is two.
+
+    record  |        [==|==]      start 8, end 13, of 10 letters
+    drawn   |==]     [==|         8-10 and 0-3
+    """
+    record_ends = places.lengths[places.record]
+    over = np.flatnonzero(places.end > record_ends)
+    row = np.append(np.arange(len(record_ends)), over)
+    start = np.append(places.start, np.zeros(len(over), np.int64))
+    end = np.append(np.minimum(places.end, record_ends), (places.end - record_ends)[over])
+    return row, start, end

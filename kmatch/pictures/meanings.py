@@ -1,4 +1,4 @@
-"""What the columns of tables mean, as pages say it."""
+"""The meanings of the columns of tables, for pages."""
 
 import re
 
@@ -84,7 +84,7 @@ _FAMILIES = {
 
 
 def meaning_of(heading: str) -> str:
-    """Return what a column means, by its heading; nothing for one that is not known."""
+    """Return the meaning of a column by its heading; nothing for an unknown one."""
     if heading in _MEANINGS:
         return _MEANINGS[heading]
     for expression, meaning in _FAMILIES.items():

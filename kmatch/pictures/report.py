@@ -1,4 +1,4 @@
-"""Pages for browsers: what was asked, what was found in numbers and pictures, and the rows.
+"""Pages for browsers: the question, the results in numbers and pictures, and the rows.
 
 A page is one file that loads nothing. Jinja2 makes it of `report.html`, and escapes all words that
 come from files. A search gives its rows as they come; the closest are kept.
@@ -44,7 +44,7 @@ class Column(NamedTuple):
 
     @property
     def meaning(self) -> str:
-        """What the column means."""
+        """Return the meaning of the column."""
         return meaning_of(self.name)
 
 
@@ -70,7 +70,8 @@ class Site(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """What a click on a guide opens: a note, and a table of Sites with these names of columns."""
+    """The part that a click on a guide opens: a note, and a table of Sites with these names of
+    columns."""
 
     note: str
     names: Sequence[str]
@@ -80,8 +81,8 @@ class Opened(NamedTuple):
 class Section(NamedTuple):
     """A table of a page.
 
-    key: its name in HTML; rows: of Cells; opened: what the button in the column number `opener`
-    opens below each row, if anything is.
+    key: its name in HTML; rows: of Cells; opened: the parts that the button in the column number
+    `opener` opens below each row, if there are any.
     """
 
     key: str
@@ -169,7 +170,7 @@ class Closest:
 
 
 def distances_of(batches: Iterable[Batch]) -> Longs:
-    """Return how far each row is from what was asked for, int64[n], 0 where that is no question."""
+    """Return each row's distance, int64[n], 0 for rows that have no distance."""
     parts: list[Longs | Ints] = [np.zeros(0, np.int64)]
     for batch in batches:
         if isinstance(batch, HitBatch):
@@ -182,13 +183,14 @@ def distances_of(batches: Iterable[Batch]) -> Longs:
 
 
 class Page:
-    """A page of what a search finds, whose closest rows are kept as they come.
+    """A page of the results of a search. The closest rows are kept as they come.
 
     Raises OutputError where Jinja2 or Matplotlib is missing.
     """
 
     def __init__(self, of_guides: bool = False) -> None:
-        """of_guides: whether rows are the sites of guides, of each of which some are kept."""
+        """of_guides: whether rows are the sites of guides; some sites of each guide are kept
+        then."""
         needed("jinja2", "a page", "Jinja2")
         load_figure("a page")
         self._closest = Closest(SITES, by_pattern=True) if of_guides else Closest()
@@ -198,7 +200,7 @@ class Page:
         self._closest.add(batch)
 
     def write(self, target: Any, command: str, facts: Mapping[str, Any], table: Any) -> None:
-        """Write the page of a table to a binary handle; facts: what --json has."""
+        """Write the page of a table to a binary handle; facts: as --json has them."""
         batches = self._closest.batches()
         rows = self._closest.rows
         kept = _with_batches(table, batches)
@@ -248,7 +250,7 @@ def _closest_section(table: Any, row_count: int) -> Section:
 
 
 def _noun(table: Any) -> str:
-    """Return what a row of a table is, in words of a page."""
+    """Return the word for a row of a table on a page."""
     return "pairing" if table.noun == "row" else table.noun
 
 
@@ -310,7 +312,7 @@ def _guides_section(table: Any, guide_count: int, sites: Any) -> Section:
 
 
 def _opened(table: Any, sites: Any) -> list[Opened]:
-    """Return what opens below each guide: the closest of its sites that are kept."""
+    """Return the part that opens below each guide: the closest of its kept sites."""
     counts = [each.counts.sum(axis=1) for each in table.batches]
     site_counts = np.concatenate([np.zeros(0, np.int64), *counts])
     names, by_guide = _sites_by_guide(sites, max(1, ROWS // max(len(table), 1)))
@@ -365,7 +367,7 @@ def aligned(pattern: str, cigar: str, text: str, pam_first: bool) -> tuple[str, 
 
 
 def _facts_sections(facts: Mapping[str, Any]) -> Iterator[Section]:
-    """Yield what is known of each pattern, pair or assay as a table."""
+    """Yield a table with the facts of each pattern, pair or assay."""
     for key, title in TITLES.items():
         if not facts.get(key):
             continue
@@ -413,7 +415,7 @@ def _write(
 
 
 def _asked(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return what was asked of which files, in words, as (name, words)."""
+    """Return the question and the files, in words, as (name, words)."""
     asked = [("kmatch", __version__)]
     if "command_line" in facts:
         asked.append(("Command", facts["command_line"]))

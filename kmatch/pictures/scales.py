@@ -1,4 +1,4 @@
-"""What colours say in pictures: counts, distances and differences have palettes of their own.
+"""The meaning of colours in pictures: counts, distances and differences have palettes of their own.
 
 People with any vision tell the colours of a palette apart, and their greys are in order.
 """
@@ -22,10 +22,10 @@ UNKNOWN = "#8fb4d9"  # and hatched
 
 
 class Scale(NamedTuple):
-    """What colours say, the same in all panels of a figure.
+    """The meaning of colours, the same in all panels of a figure.
 
-    norm: from values to shares of the colours; colours: of Matplotlib; what: the values are, as the
-    bar says; ticks: whole numbers that the bar names.
+    norm: from values to shares of the colours; colours: of Matplotlib; what: the values, in words,
+    for the bar; ticks: whole numbers that the bar names.
     """
 
     norm: Any
@@ -34,7 +34,7 @@ class Scale(NamedTuple):
     ticks: Sequence[int]
 
     def draw_bar(self, axes: Sequence[Any]) -> None:
-        """Draw what colours mean, right of some axes."""
+        """Draw the meaning of colours, right of some axes."""
         drawn = ScalarMappable(self.norm, self.colours)
         figure = axes[0].figure
         bar = figure.colorbar(drawn, ax=list(axes), fraction=0.04, pad=0.01, aspect=40)
@@ -46,7 +46,8 @@ class Scale(NamedTuple):
 
 
 def count_scale(most: int, noun: str) -> Scale:
-    """Return the Scale of counts of 1 to `most`, by their logarithm; noun: what is counted."""
+    """Return the Scale of counts of 1 to `most`, by their logarithm; noun: the word for a counted
+    thing."""
     decades = len(str(max(most, 10) - 1))  # 10 … 10^decades hold all
     steps = (1, 2, 5) if decades < 4 else (1,)
     ticks = [step * 10**power for power in range(decades + 1) for step in steps]
@@ -62,7 +63,7 @@ def count_scale(most: int, noun: str) -> Scale:
 def whole_scale(most: float, what: str, least_span: int) -> Scale:
     """Return the Scale of numbers that are bad: 0 is calm, and `most` loud.
 
-    least_span: that of colours at least, so that little is not loud where nothing is much.
+    least_span: the least span of colours, so that a small number is not loud among small ones.
     """
     top = max(most, least_span)
     ticks = MaxNLocator(nbins=10, integer=True).tick_values(0, top)

@@ -1,4 +1,4 @@
-"""What pictures are made of: tables, found by Python or read from a file, of a few kinds."""
+"""Tables for pictures, found by Python or read from a file, of a few kinds."""
 
 import csv
 import json
@@ -48,9 +48,10 @@ _WANTED = "write the hits as TSV (--format tsv) or BED, and plot these"
 class Kind(NamedTuple):
     """A kind of table.
 
-    noun: what its rows are; needed: the columns by which it is known; others: those that are drawn
-    too, an expression; draw: the function of `kmatch.pictures` that draws a Table of it; chosen_by:
-    the column by which its rows are chosen, if any; verdicts: words that stand for numbers.
+    noun: the word for a row; needed: the columns by which it is known; others: an expression of
+    other columns that are drawn; draw: the function of `kmatch.pictures` that draws a Table of it;
+    chosen_by: the column by which its rows are chosen, if any; verdicts: words that stand for
+    numbers.
     """
 
     noun: str
@@ -147,12 +148,12 @@ class Words(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Where the rows are that are drawn.
+    """The places of the rows that are drawn.
 
     rows: int64[n], their numbers in the table; record, start, end, minus: of each row, records by
-    number among those drawn; names, lengths: of these records; others: how many records have rows
-    that are not drawn; guessed: how many of these records end with their last row, as their length
-    is not known.
+    number among the drawn records; names, lengths: of these records; others: how many records have
+    rows that are not drawn; guessed: how many of these records end with their last row, as their
+    length is not known.
     """
 
     rows: Longs
@@ -167,7 +168,7 @@ class Places(NamedTuple):
 
     @property
     def doubt(self) -> str:
-        """What an axis says where lengths are not known."""
+        """Return the note on an axis where lengths are not known."""
         if not self.guessed:
             return ""
         if self.guessed == len(self.names):
@@ -197,7 +198,7 @@ class Table:
         return self.columns.get(name, np.full(len(self), nan))
 
     def draw(self, records: int | None = None) -> Any:
-        """A Figure; records: how many are drawn, those with the most rows."""
+        """Return a Figure; records: the number of records, with the most rows, that are drawn."""
         load_figure()
         from matplotlib import rc_context
 
@@ -271,7 +272,7 @@ class Table:
         return np.asarray(strand.which == strand.words.index("-"))
 
     def title(self, places: Places) -> str:
-        """Return what stands above a picture: how many rows there are, and which are drawn."""
+        """Return the title of a picture: how many rows there are, and which are drawn."""
         if self.heading:
             return self.heading
         title = counted(len(self), self.kind.noun)
@@ -296,7 +297,7 @@ def rank_of_guides(specificity: Floats, sites: Longs, gc: Floats) -> Longs:
 
 
 def table_of(found: Any, lengths: dict[str, int] | None = None) -> Table:
-    """Return the Table of what Python has found.
+    """Return the Table of hits or other rows in Python.
 
     lengths: of records, by name; None where they are to be looked up.
     """
@@ -324,7 +325,7 @@ def _lengths_of(found: Any, columns: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _sizes(genome: Any) -> dict[str, int]:
-    """The letters of records by name, of those that share one those of the first."""
+    """Return the letters of records by name. Of records that share a name the first counts."""
     names, lengths = genome.sizes
     return dict(zip(reversed(names), reversed(lengths.tolist()), strict=True))
 
@@ -339,9 +340,9 @@ def read_table(
     """Return the Table of a file that kmatch wrote; `-` is standard input.
 
     genome: where the lengths of the records are, if they are known; pattern: the only one whose
-    rows are wanted; report: what the search wrote by --json, which has the lengths of records and
-    the patterns or pairs without a row; gaps: of the genome, as Genome takes it. Raises InputError,
-    naming file and line, for anything else.
+    rows are wanted; report: the file that the search wrote by --json, with the lengths of records
+    and the patterns or pairs without a row; gaps: of the genome, as Genome takes it. Raises
+    InputError, naming file and line, for anything else.
     """
     reader = _Reader(pattern)
     with open_source(path) as source:
@@ -372,7 +373,7 @@ def read_table(
 
 
 def _facts_of(path: StrPath) -> dict[str, Any]:
-    """Return the report of a search. Raises InputError for what is none."""
+    """Return the report of a search. Raises InputError for anything else."""
     with open_source(path) as source:
         text = b"".join(source.handle)
         label = source.label
@@ -410,7 +411,7 @@ def _check_lengths(table: Table, label: str) -> None:
 
 
 class _Reader:
-    """Makes a Table of lines: those of TSV and CSV below their headings, or of BED."""
+    """Makes a Table of lines of TSV and CSV below their headings, or of BED."""
 
     def __init__(self, pattern: str | None) -> None:
         """pattern: the only one whose rows are wanted, if there is one."""

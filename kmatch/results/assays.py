@@ -1,5 +1,5 @@
-"""Assays in Python, and what they come to over all genomes: the matrix, the positions of their
-oligos, and the right and wrong answers."""
+"""Assays in Python, and their sums over all genomes: the matrix, the positions of their oligos, and
+the right and wrong answers."""
 
 from collections.abc import Callable, Iterable
 from itertools import pairwise
@@ -81,7 +81,7 @@ class Assays(Table[AssayBatch, Any]):
     float64, NaN where there is none: `start`, `end` and `length` of the product, 0-based and
     half-open on the record's forward strand; `forward`, `reverse` and `probe`, the differences of
     each oligo in the product or, where there is none, at its closest site; `forward_3p`,
-    `reverse_3p`, `probe_3p`, those in its last five letters; `tm_forward`, `tm_reverse`,
+    `reverse_3p`, `probe_3p`, the differences in the last five letters; `tm_forward`, `tm_reverse`,
     `tm_probe`, °C.
 
     Iteration gives rows; `assays[:10]`, `assays[assays.amplifies == "no"]` and `assays[numbers]`
@@ -187,8 +187,8 @@ class Assays(Table[AssayBatch, Any]):
 
     @property
     def facts(self) -> list[dict[str, Any]]:
-        """Of each assay: its name, the genomes that it amplifies, those of which that is unknown,
-        and where targets are known its VERDICTS."""
+        """Facts of each assay: its name, the numbers of genomes that it amplifies and of unknown
+        ones, and where targets are known its VERDICTS."""
         totals = self._totals
         amplified = totals >= 0
         unknown = totals == MASKED
@@ -235,10 +235,11 @@ class Assays(Table[AssayBatch, Any]):
 
     def to_positions(self, target: Any) -> None:
         """Write a line a letter of each oligo, as `to_matrix` does: the genomes that match there,
-        that differ, and that have each of SEEN_WORDS; absent are those without a site of the oligo.
+        that differ, and that have each of SEEN_WORDS; a genome is absent without a site of the
+        oligo.
 
         A genome has the site in its product, otherwise the closest one within half of its letters.
-        Raises OutputError for a part of the rows, of which that is not known.
+        Raises OutputError for a part of the rows, whose letters are not known.
         """
         if len(self) != self._all:
             raise OutputError("positions are known of all rows together; write those of all assays")

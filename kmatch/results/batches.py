@@ -45,8 +45,8 @@ WHOLE = ("names", "origin", "codes", "regions", "units", "positions")
 class Origin(NamedTuple):
     """The genome that hits are in.
 
-    number: its number among those searched; name: its name, None where there is but one; circles:
-    the letters of its circular records by number, None where there is none.
+    number: its number among the searched genomes; name: its name, None where there is but one;
+    circles: the letters of its circular records by number, None where there is none.
     """
 
     number: int = 0
@@ -95,8 +95,8 @@ SomeBatch = TypeVar("SomeBatch", bound=Batch)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HitBatch(Batch):
-    """Hits, n rows, sorted by record, start, end, strand and pattern; those that have these in
-    common, as beside PAMs of several lengths, by their anchors.
+    """Hits, n rows, sorted by record, start, end, strand and pattern. Hits that share all of these,
+    as beside PAMs of several lengths, are sorted by their anchors.
 
     pattern: int32[n], the pattern's number.
     distance: int32[n].
@@ -115,10 +115,12 @@ class HitBatch(Batch):
         the reference.
     af: float64[n], the smallest of their frequencies.
     samples: Carriers of these, None for hits of the reference.
-    reference_distance: float64[n], the reference's there, NaN where it is more than k.
-    alleles: those of files under a hit, comma separated.
+    reference_distance: float64[n], of the reference's hit there, NaN where it is more than k.
+    alleles: all alleles of files under a hit, comma separated.
     losses: the alleles that undo a hit of the reference without differences, a list of Loss, or
         None.
+    anchors: int64[n], in the record the letter of each hit that is read last, which its start and
+        its end do not tell where alleles lie between.
     """
 
     pattern: Ints
@@ -135,6 +137,7 @@ class HitBatch(Batch):
     reference_distance: Floats | None = None
     alleles: Objects | None = None
     losses: Objects | None = None
+    anchors: Longs | None = None
 
     @property
     def aligned(self) -> Columns:

@@ -34,14 +34,14 @@ class BlockedGzip:
         return len(data)
 
     def flush(self) -> None:
-        """Write what waits for the rest of its block."""
+        """Write the bytes that wait for the rest of their block."""
         if self._waiting:
             self._handle.write(block_of(self._waiting))
             self._waiting.clear()
         self._handle.flush()
 
     def close(self) -> None:
-        """Write what waits, and the empty block that ends a file."""
+        """Write the bytes that wait, and the empty block that ends a file."""
         self.flush()
         self._handle.write(block_of(b""))
 

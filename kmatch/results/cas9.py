@@ -1,4 +1,4 @@
-"""What the scores of Cas9's sites have in common: their guides and PAMs, and letters as codes.
+"""Common parts of the scores of Cas9's sites: their guides and PAMs, and letters as codes.
 
 guide, 20 letters     PAM, 3 letters
 A C G T … C A T G     N G G             as the guide's strand reads them
@@ -37,7 +37,7 @@ class GuideLetters(NamedTuple):
 
 
 def guide_letters(patterns: Iterable[str]) -> GuideLetters:
-    """Return the letters of patterns, of which those of twenty A, C, G and T are guides."""
+    """Return the letters of patterns. Patterns of twenty A, C, G and T are guides."""
     is_guide = []
     guides = []
     for pattern in patterns:

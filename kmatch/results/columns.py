@@ -1,4 +1,4 @@
-"""Columns, and tables of them: what each column is made of, and rows in Python."""
+"""Columns, tables of columns, and rows in Python."""
 
 import io
 import os
@@ -109,16 +109,16 @@ class Column(Generic[Kind]):
 
 
 class Table(Generic[SomeBatch, Row]):
-    """Rows of batches, in columns that are made when first used; without batches, what formats
-    write batches as. Threads ask it for the cells of several batches side by side.
+    """A table: rows of batches, in columns that are made when first used.
 
-    noun: what a row is.
-    bed, tsv: the names of the columns that are written.
-    optional: the columns that rows lack where TSV does, and with one its number.
-    annotated: the columns that rows have with an annotation alone.
-    joins: whether batches of one genome can be joined.
-    threads: that may format lines, None for one a core.
-    warns: whether it warns of an annotation that knows none of its records.
+    Formats write batches by the columns of a table without rows. Threads ask it for the cells of
+    several batches side by side.
+
+    noun: the word for a row. bed, tsv: the names of the columns that are written. optional: the
+    columns that rows lack where TSV does, and with one its number. annotated: the columns that rows
+    have with an annotation alone. joins: whether batches of one genome can be joined. threads: that
+    may format lines, None for one a core. warns: whether it warns of an annotation that knows none
+    of its records.
     """
 
     _declared: dict[str, Column[Any]]
@@ -170,7 +170,8 @@ class Table(Generic[SomeBatch, Row]):
         return Named(Names(words), which)
 
     def once(self, make: Callable[[Any, Any], Any], batch: Batch) -> Any:
-        """Return what a function makes of a batch and its table, once for several columns."""
+        """Return the result of a function of a batch and its table, made once for several
+        columns."""
         thread = get_ident()
         last_make, last_batch, made = self._made.get(thread, (None, None, None))
         if last_make is not make or last_batch is not batch:
@@ -265,7 +266,7 @@ class Table(Generic[SomeBatch, Row]):
         return self._row._make(value for (value,) in values)
 
     def _selected(self, rows: Longs) -> Self:
-        """Return the table of some rows, with those of the columns that are made.
+        """Return the table of some rows, with the columns that are made already.
 
         Rows side by side of one genome become a batch, if batches can be joined.
         """
@@ -292,7 +293,7 @@ class Table(Generic[SomeBatch, Row]):
         return "\n  ".join([size, *shown]) + ">"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the first rows as a table."""
+        """Return the first rows as a table, for notebooks."""
         from html import escape
 
         lines = [f"<p>{self._size()}</p>", "<table>"]
@@ -350,12 +351,15 @@ class Table(Generic[SomeBatch, Row]):
             write_page(handle, self)
 
     def plot(self, *, records: int | None = None) -> Any:
-        """A Matplotlib Figure: hits and products along their records by strand and distance, and
-        their numbers by pattern or pair and distance, of hits by score and bulges too; primers and
-        guides by what they are like along the target; assays by their differences in each genome.
+        """Return a Matplotlib Figure of the rows.
 
-        records: how many are drawn, those with the most rows; 24 by default, of primers and guides
-        12. Raises OutputError where Matplotlib is not installed.
+        Hits and products are drawn along their records, by strand and distance, and counted by
+        pattern or pair and distance; hits also by score and by bulges. Primers and guides are drawn
+        along the target, with their properties. Assays are drawn by their differences in each
+        genome.
+
+        records: int, the records with the most rows that are drawn; 24 by default, for primers and
+        guides 12. Raises OutputError where Matplotlib is not installed.
         """
         from kmatch.pictures.tables import table_of
 
@@ -403,8 +407,10 @@ class Table(Generic[SomeBatch, Row]):
 
 @contextmanager
 def opened(target: Any) -> Iterator[Any]:
-    """Give what takes bytes for a path, or for a text or binary handle. Raises OutputError for what
-    is neither."""
+    """Give a handle that takes bytes, for a path or for a text or binary handle.
+
+    Raises OutputError for anything else.
+    """
     if isinstance(target, str | os.PathLike):
         with open_output(target) as handle:
             yield handle

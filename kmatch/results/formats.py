@@ -54,25 +54,25 @@ LEAST = 10  # columns of an alignment in a line, even on a narrow screen
 
 
 class Writer(ABC):
-    """Writes a header and batches to a binary handle; table: what they are rows of."""
+    """Writes a header and batches to a binary handle; table: has the columns of the rows."""
 
     def __init__(self, handle: Any, table: Any) -> None:
         self.handle = handle
         self.table = table
 
     def header(self) -> str:
-        """What stands above the lines."""
+        """Return the lines above the rows."""
         return ""
 
     def carried(self, batch: Any) -> Any:
-        """Return what some rows need of the rows before them; asked for in the order of rows."""
+        """Return the facts that some rows need of the rows before them; asked for in order."""
         return None
 
     @abstractmethod
     def fields(self, batch: Any, carried: Any) -> Fields:
         """Return the Fields of the lines of some rows, in a thread of its own.
 
-        carried: what `carried` returned for these rows.
+        carried: the value of `carried` for these rows.
         """
 
     def write_all(self, batches: Iterable[Any]) -> None:
@@ -95,7 +95,7 @@ class Writer(ABC):
         return workers.ahead(self._items(batches))
 
     def _items(self, batches: Iterable[Any]) -> Iterator[Callable[[], memoryview]]:
-        """Yield what makes the lines of some rows, for all rows of batches in order."""
+        """Yield calls that make the lines of some rows, for all rows of batches in order."""
         for batch in batches:
             for first in range(0, len(batch), ROWS):
                 rows = batch.picked(slice(first, first + ROWS))
@@ -155,10 +155,10 @@ def _quoted(cells: Cells) -> Cells:
 class SamWriter(Writer):
     """Writes SAM.
 
-    A read is the pattern on the forward strand, an IUPAC letter that matched being the base that it
-    matched, so that read, CIGAR and reference agree. Its name has `_` for what SAM does not allow.
-    The first line of a name is primary. Raises InputError for a genome whose records a header
-    cannot name.
+    A read is the pattern on the forward strand. An IUPAC letter that matched is written as the base
+    that it matched, so that read, CIGAR and reference agree. Its name has `_` for characters that
+    SAM does not allow. The first line of a name is primary. Raises InputError for a genome whose
+    records a header cannot name.
     """
 
     def __init__(self, handle: Any, table: Any) -> None:

@@ -118,7 +118,7 @@ class Guides(Placed[GuideBatch, Any]):
     bed = ("record", "start", "end", "guide", "score", "strand")
 
     def __init__(self, batches: Iterable[GuideBatch], k: int, scores: Sequence[str] = ()) -> None:
-        """scores: names of those by which guides have a specificity too, beside CFD."""
+        """scores: names of scores beside CFD by which guides have a specificity too."""
         self._counts = {f"d{distance}": distance for distance in range(k + 1)}
         others = [name for name in dict.fromkeys(scores) if name != "cfd"]
         self._specificities = {f"specificity_{name}": name for name in others}
@@ -128,7 +128,7 @@ class Guides(Placed[GuideBatch, Any]):
         super().__init__(batches)
 
     def numbered(self, guides: GuideBatch) -> GuideBatch:
-        """Return all guides of a target with their numbers, of which `name` is made."""
+        """Return all guides of a target with their numbers, for `name`."""
         labels = _labels(guides, self)
         words = labels.names.words
         numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}

@@ -28,8 +28,8 @@ FEW = 1 << 16  # hits beyond those kept that may wait until the farther ones are
 class Counts:
     """Counts the hits of patterns by distance; `hits` is int64[P, k+1].
 
-    k: the largest distance, None for that of the hits; scores: by name, the Specificity of the
-    patterns that their hits' scores come to.
+    k: the largest distance, None for the hits' largest; scores: by name, the Specificity of the
+    patterns, from the scores of their hits.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class ProductCounts:
 
 
 def report_of(counts: Counts | None = None, **facts: Any) -> dict[str, Any]:
-    """Return what is known of a search: versions, the facts, and hits by pattern and distance.
+    """Return the report of a search: versions, the facts, and hits by pattern and distance.
 
     counts: of the hits of patterns, where there are any.
     """
@@ -113,7 +113,7 @@ def report_of(counts: Counts | None = None, **facts: Any) -> dict[str, Any]:
 
 
 def write_report(path: str, command: str, counts: Counts | None = None, **facts: Any) -> None:
-    """Write one object: what is known of a search, as `report_of` has it, and what MultiQC shows.
+    """Write one object: the report of a search, see `report_of`, and a part for MultiQC.
 
     docs/report.schema.json describes it. command: that found them.
     """
@@ -143,9 +143,9 @@ def limited(
     """Yield HitBatches of the closest hits of each pattern, `most` a genome; of all where it is
     None.
 
-    each: `record` for `most` hits a record, of which no batch holds a part. Of hits as close the
-    first are kept. Warns of patterns that have more. Raises InputError for what is no whole number
-    from 1 on.
+    each: `record` for `most` hits a record; each record is whole in a batch. Of equally close hits
+    the first are kept. Warns of patterns that have more. Raises InputError for a limit that is no
+    whole number from 1 on.
     """
     if most is None:
         yield from batches
@@ -197,8 +197,8 @@ def _warn_of_more(patterns: PatternSet, hits: Longs, kept: Longs, most: int, uni
 def _closest(batches: Iterable[HitBatch], most: int, counts: Longs, in_records: bool) -> HitBatch:
     """Return at most `most` hits of each pattern: the closest, and the first of these.
 
-    counts: int64[P], receives how many there were; in_records: see `_first`. Memory goes by
-    the hits that are kept: those that wait are at most as many again, or FEW.
+    counts: int64[P], receives how many there were; in_records: see `_first`. Memory goes by the
+    hits that are kept: hits that wait are at most as many again, or FEW.
     """
     parts = [no_hits()]
     kept = 0
@@ -236,6 +236,6 @@ def _first(batch: HitBatch, most: int, in_records: bool = False) -> HitBatch:
 
 
 def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers in as few bits as they need: those of 16 are sorted by radix, fast."""
+    """Return numbers in as few bits as they need: numbers of 16 bits are sorted by radix, fast."""
     most = int(numbers.max(initial=0))
     return numbers.astype(np.min_scalar_type(most))

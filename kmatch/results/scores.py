@@ -1,4 +1,4 @@
-"""Scores of the sites of guides, and what they come to: the specificity of a guide.
+"""Scores of the sites of guides, and the specificity of a guide.
 
 A new score is a function of aligned hits in a file of its own, and its line of SCORES.
 """
@@ -51,7 +51,7 @@ class Score(NamedTuple):
         return all(self.suits_pam(pam, leads) for pam in pams)
 
     def specificity(self, others: Floats) -> Floats:
-        """Return the specificity of guides, of which it is `whole` without other sites.
+        """Return the specificity of guides, which is `whole` for a guide without other sites.
 
         others: float64[P], the sum of the scores of all sites of a guide but a perfect one.
         """
@@ -72,7 +72,7 @@ def check_scores(
 ) -> None:
     """Raise InputError where a score is not for sites beside some PAMs, or of a nuclease.
 
-    leads: whether the PAMs stand before the pattern; nuclease: None for that of the score.
+    leads: whether the PAMs stand before the pattern; nuclease: None for the score's own.
     """
     for name in names:
         score = SCORES[name]
@@ -97,9 +97,9 @@ class Scorer:
         nuclease: str | None = None,
         threads: int | None = None,
     ) -> None:
-        """names: of the scores; guides: the letters of each pattern; pams: what they stand beside,
-        all before the patterns if they lead; most: what hits were searched with; nuclease: if one
-        is named; threads: None for one a core.
+        """names: of the scores; guides: the letters of each pattern; pams: beside the patterns, all
+        before them if they lead; most: the bounds of the search; nuclease: if one is named;
+        threads: None for one a core.
 
         Raises InputError for PAMs and nucleases that a score is not for.
         """
@@ -127,7 +127,7 @@ class Scorer:
 
 
 class Specificity:
-    """How specific each of P patterns is: what the scores of all its sites but one perfect come to.
+    """The specificity of each of P patterns, by the scores of all its sites but one perfect site.
 
     sites of a guide  perfect 1, perfect 1, 0.6, 0.2, undefined
     CFD's             1 / (1 + 1 + 0.6 + 0.2)
@@ -155,9 +155,9 @@ class Specificity:
         return self.with_more(np.zeros(len(self._sums)))
 
     def with_more(self, more: Floats) -> Floats:
-        """Return what it would be if the sites' scores came to more, float64[P]; more: float64[P].
+        """Return the specificity with more added to the sums of the sites' scores, float64[P].
 
-        One that has less than nothing left has nothing.
+        more: float64[P]. A sum below zero counts as zero.
         """
         others = np.maximum(self._sums - self._perfect + more, 0)
         return np.where(self._is_guide, self._score.specificity(others), np.nan)

@@ -92,7 +92,8 @@ class PackedChunk:
         self.united = united
 
     def view(self, before: Bytes = NO_LETTERS) -> View:
-        """Return the chunk with its letters, if they are unpacked; before: those in front of it."""
+        """Return the chunk with its letters, if they are unpacked; before: the letters in front of
+        it."""
         shown = self.length + self.halo
         return View(self.plain, self.letters, before, shown)
 
@@ -161,9 +162,10 @@ class PackedChunk:
 class Chunking(NamedTuple):
     """How a genome becomes PackedChunks.
 
-    plan: where it is cut; engine: packs it; words: of a row, None for what fits; united: whether it
-    may have letters for sets of bases (see SET), each of which they match; most_unknown: how many
-    unknown letters at either end of a run match what they may stand for, None for none.
+    plan: where it is cut; engine: packs it; words: of a row, None for as many as fit; united:
+    whether it may have letters for sets of bases (see SET), which match each base of the set;
+    most_unknown: how many unknown letters at either end of a run match the bases that they may
+    stand for, None for none.
     """
 
     plan: ChunkPlan
@@ -208,7 +210,7 @@ class Chunking(NamedTuple):
 
     @property
     def _kind(self) -> tuple[Any, ...]:
-        """What chunks that are kept have in common with those that are wanted."""
+        """Return the properties that kept chunks share with wanted ones."""
         return self.plan, self.words or WORDS, self.engine.device, self.united, self.most_unknown
 
     def fresh(self, parts: Iterable[Stretch], first: int = 0) -> Iterator[PackedChunk]:
@@ -239,7 +241,7 @@ class Chunking(NamedTuple):
         return packed
 
     def _match_unknown(self, packed: PackedChunk, unknown: UnknownLetters) -> None:
-        """Have unknown letters of a PackedChunk match what they may stand for.
+        """Have unknown letters of a PackedChunk match the bases that they may stand for.
 
         unknown: by position in the chunk. The letters inside of a long run go on matching nothing.
         """
@@ -254,7 +256,7 @@ class Chunking(NamedTuple):
 def _pack(
     chunk: LetterChunk, halo: int, engine: Engine, words: int | None, united: bool
 ) -> PackedChunk:
-    """Return the PackedChunk of letters; words: of a row, None for what fits."""
+    """Return the PackedChunk of letters; words: of a row, None for as many as fit."""
     row_words, rows = rows_for(chunk.length, halo, words)
     planes = engine.planes(4 * (rows + halo) * row_words + SPARE)
     text = text_of(planes, row_words, rows, halo)

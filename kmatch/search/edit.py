@@ -2,7 +2,7 @@
 sorted hits.
 
     hit codes of a chunk
-      → anchored ends      `ends_of`; what lies behind the chunk is held for the next one
+      → anchored ends      `ends_of`; ends behind the chunk are held for the next one
       → ends within rules  `distances_within_rules`, where rules decide of ends
       → minima             `Plateaus`, unless the report is `ends`
       → hits               `trace_ends`, an item of work for one of several threads
@@ -159,7 +159,7 @@ class EditSearch(Search[HitBatch]):
 
 
 class TracedHits(NamedTuple):
-    """Sorted hits that were traced together; first_later: where those of later Items start."""
+    """Sorted hits that were traced together; first_later: where hits of later Items start."""
 
     hits: PlacedHits
     first_later: int
@@ -246,8 +246,8 @@ class ChunkPass:
         chunk.letters = NO_LETTERS
 
     def _owned(self, ends: AnchoredEnds, chunk: PackedChunk) -> AnchoredEnds:
-        """Return the ends in front of a chunk's end, minima of which the rules let be; hold those
-        behind it."""
+        """Return the ends in front of a chunk's end, minima of which the rules let be; hold the
+        ends behind it."""
         chunk_end = chunk.base + chunk.length
         count = int(np.searchsorted(ends.coordinate, chunk_end))
         behind = ends.take(slice(count, None))
@@ -325,7 +325,7 @@ class ChunkPass:
         return span, chunk_ends
 
     def _decide(self, ends: AnchoredEnds, seen: int) -> Item:
-        """Take ends; return the Item of those that are decided then.
+        """Take ends; return the Item of the ends that are decided then.
 
         seen: all ends before this coordinate have come then.
         """

@@ -79,6 +79,8 @@ def anchors_of(hits: HitBatch, rules: Rules, pattern_lengths: Longs) -> Longs:
         strand +, 3p     [ pattern    *][ PAM ]
         strand -, 3p     [ PAM ][*    pattern ]      with 5p the other way round
     """
+    if hits.anchors is not None:
+        return hits.anchors
     pam_length: Longs | int = rules.reach
     if rules.unequal:
         pam_length = letters_beside(hits.aligned, pattern_lengths[hits.pattern])

@@ -1,4 +1,4 @@
-"""What is looked for, and how a search runs."""
+"""Query and Run: the question of a search, and the way to run it."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Query(NamedTuple):
-    """What is looked for in genomes.
+    """The question of a search in genomes.
 
     problem: `hamming`, `multi`, `edit` or `best`; k: 0 ≤ k < m for every pattern of m letters, or a
     share of m such as `10%`, or int64[P]; a user gives `best` none; strand: `both`, `+` or `-`;
@@ -49,7 +49,7 @@ class Query(NamedTuple):
 
     @property
     def whole(self) -> bool:
-        """Whether the whole genome decides what a hit is."""
+        """Whether the whole genome decides about each hit."""
         return self.problem == "best" and self.each == "file"
 
     def take(self, numbers: "Longs | Ints", k: "int | str | Longs") -> "Query":
@@ -74,9 +74,9 @@ class Run(NamedTuple):
     device: `auto`, `cpu`, `cuda` or `cuda:N`; threads: of the CPU, None for one a core; algorithm:
     `bitplane`, or the name of a published one (see `kmatch.search.algorithms`); aligned: whether
     hits come with their alignments; way: of `kmatch.engine.ways`, where it serves, None where the
-    search chooses; cluster: what searches in place of this machine, or None; variants: whose
-    haplotypes are searched too, or None. Searches of this folder know neither: those who begin a
-    search ask for them (see `kmatch.apps.searches`).
+    search chooses; cluster: searches in place of this machine, or None; variants: their haplotypes
+    are searched too, or None. Searches of this folder know neither: `kmatch.apps.searches`, which
+    begins searches, asks for them.
     """
 
     device: str = "auto"

@@ -138,7 +138,7 @@ class Regions:
         return np.array(are_named, np.bool_)
 
     def join(self, lengths: Mapping[str, int]) -> None:
-        """Take the letters of records, or of what was searched of them."""
+        """Take the letters of records, or of the parts of records that were searched."""
         for name, letters in lengths.items():
             before = self.lengths.get(name, 0)
             self.lengths[name] = max(letters, before)
@@ -180,9 +180,9 @@ class Regions:
 
 
 def load_regions(regions: "RegionsGiven | Regions | None") -> Regions | None:
-    """Return the Regions of what a user gives; None stays None.
+    """Return the Regions that a user gives; None stays None.
 
-    Raises InputError for what are no regions.
+    Raises InputError for anything but regions.
     """
     if regions is None or isinstance(regions, Regions):
         return regions

@@ -1,5 +1,4 @@
-"""What holds for hits besides k: a PAM beside them, ends that match, and bounds for each kind of
-difference."""
+"""Rules for hits besides k: a PAM beside them, ends that match, bounds for kinds of differences."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -65,7 +64,7 @@ def load_pams(given: str | Sequence[str] | None, side: str) -> list[Pam]:
 
     given: `NGG`, `NGG,NAG`, or a list of these; None for no PAM; side: `3p` or `5p`.
 
-    Raises InputError for what is no PAM, and for another side.
+    Raises InputError for a wrong PAM or side.
     """
     check_choice("side of the PAM", side, PAM_SIDES)
     if given is None:
@@ -86,7 +85,7 @@ def load_pams(given: str | Sequence[str] | None, side: str) -> list[Pam]:
 
 
 def _parts(given: Any) -> list[str]:
-    """Return the letters of each PAM that a user gives. Raises InputError for what is no text."""
+    """Return the letters of each PAM that a user gives. Raises InputError for anything but text."""
     try:
         texts = [given] if isinstance(given, str) else list(given)
         return [part.strip() for text in texts for part in text.split(",")]
@@ -111,7 +110,7 @@ def beside_pams(patterns: PatternSet, given: str | Sequence[str] | None, side: s
     """Return the patterns that are to be beside a PAM, without the N that stand for it.
 
     given, side: as for `load_pams`. Warns where N are left out, and of patterns that all contain a
-    PAM, of which it would have to stand there a second time.
+    PAM, which would have to stand there a second time.
     """
     pams = load_pams(given, side)
     if not pams:
@@ -173,7 +172,7 @@ def _warn_of_pams_inside(patterns: PatternSet, pams: Sequence[Pam]) -> None:
 
 
 def _in_words(patterns: PatternSet, leads: bool) -> tuple[str, str, str]:
-    """Return words about the side of patterns where PAMs are: the side, what they do, their verb.
+    """Return words about the side of patterns where PAMs are: the side, and two parts of sentences.
 
     ("end", "all 2 patterns end with", "they are")
     """
@@ -193,7 +192,7 @@ class Bounds(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What holds for hits besides k.
+    """Rules for hits besides k.
 
     pams: one of them stands beside each hit, all on one side; or none; ends: letters that match at
     a pattern's beginning and at its end; bounds: Bounds.
@@ -256,10 +255,10 @@ def checked_rules(query: Query, k: int) -> tuple[Rules, int]:
 
 
 class Sought(NamedTuple):
-    """What a search for differences looks for, the same in every genome.
+    """The queries and rules of a search for differences, the same in every genome.
 
-    panel: the pattern and the strand of each query; rules: what holds for hits besides k; query:
-    the letters of the queries, and the limit of each; constraints: the rules as kernels take them;
+    panel: the pattern and the strand of each query; rules: for hits besides k; query: the letters
+    of the queries, and the limit of each; constraints: the rules as kernels take them;
     most_unknown: the most unknown letters of a hit, None where they match nothing.
     """
 
@@ -271,7 +270,7 @@ class Sought(NamedTuple):
 
     @property
     def is_bound(self) -> bool:
-        """Whether rules decide which of the ends within k are those of hits."""
+        """Whether rules decide which ends within k are hits."""
         return bool(self.rules.pams) or self.rules.bind_alignments
 
     @property
@@ -292,7 +291,7 @@ class Sought(NamedTuple):
 
 
 def sought_of(panel: Panel, rules: Rules, limits: Longs) -> Sought:
-    """Return what a search for differences looks for.
+    """Return the queries and rules of a search for differences.
 
     panel: of all patterns on each strand; limits: int64[Q], the k of each query.
     """

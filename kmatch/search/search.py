@@ -23,8 +23,8 @@ NAMED = 10_000  # records whose lengths are kept
 class Progress:
     """How far a search is.
 
-    read, size: bytes of its genome, those so far and all, or of several genomes their numbers; None
-    where that is unknown; records, letters, longest: of the records that it has met, how many there
+    read, size: bytes of its genome read so far and in all, or numbers of genomes; None where a
+    number is unknown; records, letters, longest: of the records that it has met, how many there
     are, how many letters they have, and the longest one; lengths: letters by name of the first
     NAMED of them, of one genome alone; tell(read, size): is called, if there is one, with the first
     two.
@@ -53,7 +53,7 @@ class Progress:
             self.come_to(read, size)
 
     def come_to(self, read: int | None, size: int | None) -> None:
-        """Take what is done, and of how much."""
+        """Take the numbers of bytes or genomes done and in all."""
         self.read = read
         self.size = size
         if self.tell:
@@ -101,8 +101,7 @@ class Progress:
 
 
 class Search(Generic[SomeBatch]):
-    """What finds batches in genomes: iterated once, it gives them in order, and can be asked for
-    its `progress` meanwhile.
+    """A search that is iterated once: it gives batches in order, and its `progress` meanwhile.
 
     engine: of the device that was chosen, None on a cluster; regions: Regions in which rows are
     given, None for everywhere. Options that do not fit raise InputError at once, devices that

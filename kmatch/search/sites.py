@@ -6,16 +6,16 @@ With insertions and deletions a place is reached from neighbouring PAMs too:
     guide        CTAACAGTTGCTTTTATCAC AGG       no difference: the site
                  CTAACAGTTGCTTTTATCACA GGG      1 deletion, a letter on: left out
 
-Of each pattern and strand hits are taken from the best to the worst: those with the fewest
-differences first, then those with the fewest insertions and deletions, then the first one, on the
-strand `-` the last one. A hit is left out whose PAM-side end is so near to that of a hit that was
-taken that an alignment of the one place may end at the other.
+Of each pattern and strand hits are taken from the best to the worst: the fewest differences first,
+then the fewest insertions and deletions, then the first hit, on the strand `-` the last hit. A hit
+is left out if an alignment may end at its PAM-side end as well as at the PAM-side end of a hit that
+was taken, as they are near.
 
 Hits near one another are a chain. A chain is decided once no later hit can join it, and hits leave
 in order, once all before them are decided.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -43,6 +43,7 @@ MINUS = 2  # is added for the strand `-`
 # Of each group the number of its last chain, and the furthest place in it.
 CHAIN = np.dtype([("number", np.int64), ("last", np.int64)])
 
+Watch = Callable[[HitBatch], HitBatch]
 _Chains = Annotated[NDArray[Any], CHAIN]
 _Linked = tuple[Longs, Longs, Longs, Longs]
 join_chains = entry("kmatch.engine.sites:join_chains", tuple[_Chains, _Linked, Longs, int])
@@ -82,7 +83,7 @@ NO_CANDIDATES = Candidates(*[_NONE] * len(fields(Candidates)))
 
 
 class SiteRules(NamedTuple):
-    """What sites are of.
+    """The rules and lengths that decide sites.
 
     rules: of the hits; pattern_lengths: int64[P]; most_gaps: int64[P], the most insertions and
     deletions that an alignment of each pattern may have; leasts: int64[2, P], how many letters at
@@ -257,10 +258,12 @@ class SiteFinder:
 
 
 class SiteSearch(Search[HitBatch]):
-    """The hits of a search beside a PAM, with scores and those of their sites; or, where its Query
-    asks for these, the sites alone.
+    """The hits of a search beside a PAM, with their scores and their sites' scores.
 
-    search: of the Query, for hits at all ends; run: that began it; scorer: None for no scores.
+    Where the Query asks for sites, the sites alone.
+
+    search: of the Query, for hits at all ends; run: that began it; scorer: None for no scores;
+    watch: takes the hits of all ends with their scores, and returns those that may be sites.
     """
 
     def __init__(
@@ -269,6 +272,7 @@ class SiteSearch(Search[HitBatch]):
         query: Query,
         run: Run,
         scorer: "Scorer | None" = None,
+        watch: "Watch | None" = None,
     ) -> None:
         super().__init__(search.genomes, run, search.regions)
         self.engine = search.engine
@@ -276,6 +280,7 @@ class SiteSearch(Search[HitBatch]):
         self._search = search
         self._given = site_rules(query, run.variants is not None)
         self._scorer = scorer
+        self._watch = watch
         self._are_sites = query.report == "sites"
         # Without gaps each place has one hit of the reference.
         self._can_share_place = bool(self._given.most_gaps.any()) or run.variants is not None
@@ -285,6 +290,8 @@ class SiteSearch(Search[HitBatch]):
         hits: Iterable[HitBatch] = filter(len, self._search.everywhere())
         if self._scorer is not None:
             hits = self._scorer.scored(hits)
+        if self._watch is not None:
+            hits = filter(len, map(self._watch, hits))
         if not self._can_share_place:
             yield from hits
             return

@@ -1,6 +1,6 @@
 """Features of records, read from GFF3, GTF, GenBank or BED: genes and their exons.
 
-What a line is, its type says, a name of the Sequence Ontology:
+The type of a line, a name of the Sequence Ontology, tells what it is:
 
     gene         |-----------------------------------|     gene, pseudogene, ncRNA_gene …
     transcript   |-----------------------------------|     mRNA, tRNA, transcript …
@@ -46,7 +46,7 @@ class Features(NamedTuple):
     """The features of a file.
 
     label: how messages name it; genes: all lines of BED; exons: none of BED; tells_exons: whether
-    the file says what is an exon, as BED and lists of genes alone do not.
+    the file tells exons, as BED and lists of genes alone do not.
     """
 
     label: str
@@ -66,17 +66,17 @@ class Line(NamedTuple):
 
     @property
     def is_gene(self) -> bool:
-        """Whether its type is that of a gene."""
+        """Whether its type is a gene."""
         return GENE.fullmatch(self.kind) is not None
 
     @property
     def is_part(self) -> bool:
-        """Whether its type is that of a part of a transcript."""
+        """Whether its type is a part of a transcript."""
         return PART.fullmatch(self.kind) is not None
 
     @property
     def is_transcript(self) -> bool:
-        """Whether its type is that of a transcript."""
+        """Whether its type is a transcript."""
         return TRANSCRIPT.fullmatch(self.kind) is not None
 
 
@@ -125,7 +125,7 @@ def _rows(lines: Iterable[bytes], label: str) -> Iterator[Line | Feature]:
 
 
 def clean(name: str) -> str:
-    """Return a name without what would part cells or names of a table."""
+    """Return a name without characters that would part cells or names of a table."""
     return UNFIT.sub("_", name)
 
 
@@ -171,7 +171,7 @@ def identities(line: Line) -> list[str]:
 
 
 def parents_of(line: Line) -> tuple[str, ...]:
-    """Return the words by which a line names those right above it; see `identities`."""
+    """Return the words by which a line names the lines right above it; see `identities`."""
     above = tag(line.tags, "Parent")
     if above:
         return tuple(f"ID {word}" for word in above.split(","))
@@ -186,7 +186,7 @@ def parents_of(line: Line) -> tuple[str, ...]:
 class Tree:
     """Which lines stand above others.
 
-    Lines of one transcript name the same parents, so that what is above these is found once.
+    Lines of one transcript name the same parents, so that the lines above these are found once.
     """
 
     def __init__(self, lines: Iterable[Line]) -> None:

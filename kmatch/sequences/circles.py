@@ -13,7 +13,7 @@ Piece = tuple[bool, Stretch]  # whether its records are circular; each of these 
 
 
 class Circular:
-    """Which records are circular: those with certain names, or all where `names` is None.
+    """The records that are circular: records with these names, or all where `names` is None.
 
     missing: names that no record had so far.
     """
@@ -23,7 +23,7 @@ class Circular:
         self.missing = dict.fromkeys(names or ())
 
     def hear(self, missing: Container[str]) -> None:
-        """Take what is missing from a part of the genomes."""
+        """Take the names that are missing from a part of the genomes."""
         self.missing = dict.fromkeys(name for name in self.missing if name in missing)
 
     def pieces(self, stretches: Iterable[Stretch]) -> Iterator[Piece]:
@@ -48,7 +48,7 @@ class Circular:
             )
 
     def has(self, name: str) -> bool:
-        """Whether a record, of which there is one, is circular."""
+        """Whether a record that exists is circular."""
         self.missing.pop(name, None)
         return self._names is None or name in self._names
 
@@ -56,9 +56,9 @@ class Circular:
 class Circles:
     """The circular records of one genome, which is read once.
 
-    more: letters that are shown again behind a record; unrolled: whether those of a shorter record
-    repeat, which otherwise shows all its letters but one again. `lengths` has the letters of each,
-    by number, before those behind it are given out.
+    more: letters that are shown again behind a record; unrolled: whether the letters of a shorter
+    record repeat, which otherwise shows all its letters but one again. `lengths` has the letters of
+    each, by number, before those behind it are given out.
     """
 
     def __init__(self, circular: Circular, more: int, unrolled: bool = False) -> None:

@@ -1,7 +1,7 @@
 """Genomes in FASTA and FASTQ, read a block at a time, since a record may have gigabases.
 
-Blocks are read in order. Each is cut where a record begins, and what is cut off begins the next
-one, so that every block can be taken apart by itself: threads do that side by side.
+Blocks are read in order. Each is cut where a record begins, and the rest begins the next block. So
+every block can be taken apart by itself: threads do that side by side.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -54,7 +54,8 @@ def read_fastq(source: Source) -> Iterator[Stretch]:
 def _stretches(
     source: Source, blocks: Iterator[Callable[[], Taken]], what: str
 ) -> Iterator[Stretch]:
-    """Yield the Stretches of blocks, which are taken apart ahead; what: is wrong, where one is."""
+    """Yield the Stretches of blocks, which are taken apart ahead; what: the fault in words, where
+    there is one."""
     count = before = 0  # records so far, and letters of the last one
     names = _NO_NAMES
     for parts, fault in source.ahead(blocks):
@@ -112,7 +113,7 @@ def _blocks(source: Source) -> Iterator[tuple[bytes, bool]]:
 
 
 def _fasta_blocks(source: Source, reading: Bytes) -> Iterator[Callable[[], Taken]]:
-    """Yield what takes each block of a FASTA file apart; reading: see `reading_of`."""
+    """Yield a call that takes apart each block of a FASTA file; reading: see `reading_of`."""
     kept = b""
     begins_line = True
     for data, is_last in _blocks(source):
@@ -146,7 +147,8 @@ def _cut(data: bytes, begins_line: bool, reading: Bytes) -> int:
 
 
 def _fastq_blocks(source: Source) -> Iterator[Callable[[], Taken]]:
-    """Yield what takes each block of a FASTQ file apart: whole reads, at the end what is left."""
+    """Yield a call that takes apart each block of a FASTQ file: whole reads, at the end the
+    rest."""
     kept = b""
     for data, is_last in _blocks(source):
         data = kept + data
@@ -161,8 +163,9 @@ def _take_apart(
 ) -> Taken:
     """Return the records of a block.
 
-    mark: what a record begins with; reading: see `reading_of`; begins_line: whether one may begin
-    at once; is_open: whether the last one may go on in the next block, so that it comes alone.
+    mark: the first character of a record; reading: see `reading_of`; begins_line: whether one may
+    begin at once; is_open: whether the last one may go on in the next block, so that it comes
+    alone.
     """
     letters, bounds, names, end = _cleaned(data, mark, reading, begins_line)
     parts = []
@@ -195,7 +198,7 @@ def _cleaned(
 
 
 def _fault(rest: bytes) -> str:
-    """Return what is wrong with the first lines of FASTQ that are no read."""
+    """Return the fault, in words, of the first lines of FASTQ that are no read."""
     title, *lines = rest.split(b"\n", 4)
     if not title.startswith(b"@"):
         return f" does not begin with '@'; {_FORM}"

@@ -62,8 +62,8 @@ class Source:
 
     handle: its uncompressed bytes, without a byte order mark and without blanks before the first
     letter; head: the first HEAD of these bytes, or all if they are fewer; size: bytes of the file
-    on disk, None for what is no file; ahead: how its blocks are read, and taken apart, which of a
-    small file is done in turn.
+    on disk, None for anything but a file; ahead: how its blocks are read and taken apart. A small
+    file is read in turn.
     """
 
     def __init__(self, label: str, raw: Any, size: int | None, ahead: Ahead = in_turn) -> None:
@@ -121,8 +121,8 @@ class Source:
     def blocks(self, size: int) -> Iterator[bytes]:
         """Yield the bytes of the handle, `size` at a time, and at the end fewer, perhaps none.
 
-        A thread reads those of a file ahead. Those of a pipe are read when they are asked for, as
-        nobody can end a thread that waits for a pipe.
+        A thread reads the bytes of a file ahead. The bytes of a pipe are read when they are asked
+        for, as nobody can end a thread that waits for a pipe.
         """
         ahead = self.ahead if self.size else in_turn
         # Room for a whole block would cost more than the bytes of a small file.
@@ -176,7 +176,7 @@ def label_of(path: StrPath) -> str:
 
 @contextmanager
 def open_source(path: StrPath, ahead: Ahead = in_turn) -> Iterator[Source]:
-    """Open a path, or standard input for `-`, as a Source, of which `ahead` reads the blocks.
+    """Open a path, or standard input for `-`, as a Source. `ahead` reads its blocks.
 
     Raises InputError, naming the input, where it cannot be opened, at the end of the block where a
     file is not as it was at the beginning, and in place of a ValueError of the block, which is how
@@ -234,7 +234,7 @@ def _opened(path: StrPath) -> io.FileIO:
 
 @contextmanager
 def _decoding(label: str) -> Iterator[None]:
-    """Turn what reading and decompressing raise into an InputError that names the input."""
+    """Turn errors of reading and decompressing into an InputError that names the input."""
     try:
         yield
     except EOFError as error:
@@ -267,7 +267,8 @@ def is_list(path: str) -> bool:
 
 
 def read_lines(path: StrPath, what: str) -> list[str]:
-    """The lines of a text file, of which `what` says what it holds; LF, CRLF or CR ends a line."""
+    """Yield the lines of a text file; LF, CRLF or CR ends a line. what: the contents, for
+    messages."""
     with open_source(path) as source:
         refuse_others(source, what)
         text = io.TextIOWrapper(source.handle, "utf-8", "surrogateescape").read(MOST + 1)
@@ -286,16 +287,16 @@ def is_comment(line: str) -> bool:
 
 
 def read_names(path: StrPath, what: str) -> list[str]:
-    """The same lines, stripped, without blank ones and those that begin with `#`."""
+    """Yield the same lines, stripped, without blank lines and lines that begin with `#`."""
     lines = map(str.strip, read_lines(path, what))
     return [line for line in lines if line and not line.startswith("#")]
 
 
 def read_list(path: str) -> list[str]:
-    """The paths that a list names, one a line, relative to the current folder.
+    """Return the paths that a list names, one a line, relative to the current folder.
 
-    path: that of the list behind `@`, `-` for standard input. Raises InputError for a list that
-    names none, or standard input.
+    path: of the list, which stands behind `@`; `-` for standard input. Raises InputError for a list
+    that names none, or standard input.
     """
     names = read_names(path.removeprefix(LIST), "genomes")
     label = f"{LIST}{label_of(path.removeprefix(LIST))}"

@@ -42,8 +42,8 @@ Patterns = (  # see load_patterns
 class PatternSet:
     """Patterns, by number, kept in a few arrays, so that hundreds of thousands take little time.
 
-    masks: those of all letters; begins: int64[P+1], where the letters of each pattern begin;
-    lengths: int64[P].
+    masks: of all letters; begins: int64[P+1], where the letters of each pattern begin; lengths:
+    int64[P].
     """
 
     def __init__(self, names: list[str], sequences: list[str]) -> None:
@@ -72,12 +72,12 @@ class PatternSet:
 
 
 def load_patterns(patterns: Patterns | PatternSet) -> PatternSet:
-    """The PatternSet of patterns as a user gives them.
+    """Return the PatternSet of patterns as a user gives them.
 
-    patterns: a list of sequences; a dict name → sequence; a path, of which `-` is standard input;
-    or one sequence. A SeqRecord is a sequence too, and its id is its name in a list. A str is a
-    path where a file of that name exists, and otherwise a sequence where it has IUPAC letters only.
-    A pattern without a name is named by its sequence. Names that have to be changed give a warning.
+    patterns: a list of sequences; a dict name → sequence; a path, where `-` is standard input; or
+    one sequence. A SeqRecord is a sequence too, and its id is its name in a list. A str is a path
+    where a file of that name exists, and otherwise a sequence where it has IUPAC letters only. A
+    pattern without a name is named by its sequence. Names that have to be changed give a warning.
     Raises InputError where there are no patterns, or where a letter is outside IUPAC.
     """
     if isinstance(patterns, PatternSet):
@@ -136,11 +136,11 @@ def _of_text(text: str) -> PatternSet:
 def read_patterns(
     path: StrPath, column: str | None = None, name_column: str | None = None
 ) -> PatternSet:
-    """The PatternSet of a file, or of standard input (`-`), in its order.
+    """Return the PatternSet of a file, or of standard input (`-`), in its order.
 
     The file is FASTA, text with one pattern a line, BED with the sequence in column 7, or, where
-    `column` names the column of sequences, CSV or TSV with a header line. name_column: that of the
-    names there, None for `name`, `id` or the first.
+    `column` names the column of sequences, CSV or TSV with a header line. name_column: the column
+    of names, None for `name`, `id` or the first.
     """
     lines = read_lines(path, "patterns")
     label = label_of(path)
@@ -161,10 +161,10 @@ def repeated_names(panel: PatternSet) -> list[str]:
 
 
 def checked_patterns(rows: Sequence["Row"], label: str = "", in_columns: bool = True) -> PatternSet:
-    """The PatternSet of Rows, of which each may have no name.
+    """Return the PatternSet of Rows, which may lack names.
 
-    label: of their file, with which messages begin; in_columns: whether --column can name those of
-    the file.
+    label: of their file, with which messages begin; in_columns: whether --column can name columns
+    of the file.
     """
     names = [row.name or row.sequence for row in rows]
     panel = PatternSet(names, [row.sequence for row in rows])

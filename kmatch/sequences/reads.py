@@ -62,11 +62,11 @@ class Spans(NamedTuple):
 class RawReads:
     """n reads of a file, one behind the other.
 
-    form: `FASTA` or `FASTQ`; data: uint8, the bytes that they stand in.
-    record, name, body, quality: their Spans in the data. A body reaches from the first letter to
-    the last one, in FASTA over breaks of lines. Qualities of FASTA are empty, behind the record.
-    letters: uint8, those of all bodies, without breaks.
-    bounds: int64[n+1], where each read begins among the letters, and the end of the last one.
+    form: `FASTA` or `FASTQ`; data: uint8, the bytes that they stand in. record, name, body,
+    quality: their Spans in the data. A body reaches from the first letter to the last one, in FASTA
+    over breaks of lines. Qualities of FASTA are empty, behind the record. letters: uint8, the
+    letters of all bodies, without breaks. bounds: int64[n+1], where each read begins among the
+    letters, and the end of the last one.
     """
 
     form: str
@@ -98,10 +98,10 @@ class RawReads:
     def trimmed(self, rows: Longs, kept: Spans) -> tuple[Longs, Bytes]:
         """Return the same with the letters that are kept, and their qualities, alone.
 
-        kept: of each of these reads the first letter that stays, and the one behind the last.
+        kept: int64, for each read the first letter that stays, and the letter behind the last.
         Letters of FASTA come in one line if any are cut.
 
-            @read1↵ACGTN↵+↵IIIII↵  of which 1, 3 are kept:  @read1↵CG↵+↵II↵
+            @read1↵ACGTN↵+↵IIIII↵  1, 3 are kept:  @read1↵CG↵+↵II↵
         """
         record = self.record.take(rows)
         body = self.body.take(rows)
@@ -133,7 +133,7 @@ class RawReads:
 
 
 class _Lines(NamedTuple):
-    """Lines, int64[l] each: where they begin, where they end, and where what follows begins."""
+    """Lines, int64[l] each: their beginnings, their ends, and the beginnings of the next lines."""
 
     begin: Longs
     end: Longs
@@ -200,8 +200,8 @@ class ReadFile:
     def read(self, count: int | None = None) -> RawReads:
         """Return the next reads, as many as come together, or `count` of them.
 
-        They are fewer at the end of the file, and none behind it. Raises InputError for what is no
-        read.
+        They are fewer at the end of the file, and none behind it. Raises InputError for anything
+        but reads.
         """
         found = self._parsed(count)
         while not self._is_last and len(found) < (count or 1):
@@ -214,7 +214,7 @@ class ReadFile:
         return found
 
     def _block(self) -> bytes:
-        """Return the next bytes of the file, of which the last is no CR that LF follows."""
+        """Return the next bytes of the file. The last byte is no CR that LF follows."""
         size = max(BLOCK, len(self._rest))
         block: bytes = self._source.handle.read(size)
         self._is_last = len(block) < size
@@ -225,7 +225,7 @@ class ReadFile:
         return block
 
     def _parsed(self, count: int | None) -> RawReads:
-        """Return the whole reads of what was read, the first `count` or all."""
+        """Return the whole reads in the bytes at hand, the first `count` or all."""
         data = np.frombuffer(self._rest, np.uint8)
         blanks = np.append(_blanks_of(data), len(data))
         lines = _lines_of(data, blanks, self._is_last)
@@ -237,7 +237,7 @@ class ReadFile:
         return self._of_fastq(data, lines, blanks)
 
     def _of_fasta(self, data: Bytes, lines: _Lines, blanks: Longs, count: int | None) -> RawReads:
-        """Return the reads of lines of FASTA, of which each reaches to the next header."""
+        """Return the reads of lines of FASTA. Each read reaches to the next header."""
         is_header = data[lines.begin] == ord(">")
         bounds = np.flatnonzero(np.append(is_header, self._is_last))
         if count is not None:
@@ -268,7 +268,8 @@ class ReadFile:
         )
 
     def _of_fastq(self, data: Bytes, lines: _Lines, blanks: Longs) -> RawReads:
-        """Return the reads of lines of FASTQ, four a read. Raises InputError for what is none."""
+        """Return the reads of lines of FASTQ, four a read. Raises InputError for lines that are no
+        read."""
         line_count = len(lines.begin)
         count = line_count // FASTQ_LINES
         header, body, plus, quality = (
@@ -294,7 +295,7 @@ class ReadFile:
         )
 
     def _fault(self, data: Bytes, lines: _Lines, row: int) -> InputError:
-        """Return the InputError for lines of FASTQ that are no read, by its number among those at
+        """Return the InputError for lines of FASTQ that are no read, by the number of the read at
         hand."""
         title = data[lines.begin[0] : lines.end[0]].tobytes().decode("utf-8", "replace")
         return InputError(
@@ -326,7 +327,7 @@ def _blanks_of(data: Bytes) -> Longs:
 
 
 def _lines_of(data: Bytes, blanks: Longs, is_last: bool) -> _Lines:
-    """Return lines, of which LF, CRLF or CR ends each.
+    """Return lines. LF, CRLF or CR ends each line.
 
     blanks: where blanks and breaks are in the data, and its end, which ends a line too if is_last.
     """
@@ -368,7 +369,7 @@ def _without_blank_lines(lines: _Lines) -> _Lines:
 def opened_reads(
     path: StrPath, mates: StrPath | None = None
 ) -> Iterator[tuple[ReadFile, ReadFile | None]]:
-    """Give the ReadFile of a path, and that of its mates, if there are."""
+    """Give the ReadFile of a path, and the ReadFile of its mates, if there are."""
     with ReadFile(path) as first, ReadFile(mates) if mates else nullcontext() as second:
         yield first, second
 

@@ -1,4 +1,5 @@
-"""Alleles of a record: what each replaces, how it is spelled, and the copies that may have it.
+"""Alleles of a record: the letters that each replaces, its spelling, and the copies that may have
+it.
 
 A Block has sites that are near one another, and the part of the record around them. Its alleles are
 rows, site after site, the reference first. All positions are the record's.
@@ -13,7 +14,7 @@ rows, site after site, the reference first. All positions are the record's.
     end         6       7       7                   10      13
     letters     -       T       AA                  -       -
 
-What an allele has in common with REF is not replaced. The reference replaces nothing, and neither
+Letters that an allele shares with REF are not replaced. The reference replaces nothing, and neither
 does an insertion.
 """
 
@@ -39,7 +40,8 @@ NONE = -1  # in place of a row: no allele
 
 
 class Change(NamedTuple):
-    """What an allele changes: `letters` take the place of REF from start to end, counted in REF."""
+    """The change of an allele: `letters` take the place of REF from start to end, counted in
+    REF."""
 
     start: int
     end: int
@@ -50,7 +52,7 @@ class Change(NamedTuple):
 def change_of(ref: bytes, alt: bytes) -> Change:
     """Return the Change of an allele, without the letters that it has in common with REF.
 
-    Common letters at the end are left out first, then those at the beginning.
+    Common letters at the end are left out first, then common letters at the beginning.
 
         REF         GACT    GCC     ACAC
         ALT         GT      GTC     ACACAC
@@ -76,8 +78,8 @@ def change_of(ref: bytes, alt: bytes) -> Change:
 class Alleles(NamedTuple):
     """Alleles in columns of one shape, such as int64[R].
 
-    site: the number of the site of each; start, end: what it replaces in the record; size: how many
-    letters take its place.
+    site: the number of the site of each; start, end: the letters that it replaces in the record;
+    size: the number of letters that take their place.
     """
 
     site: Longs
@@ -119,9 +121,9 @@ class Alleles(NamedTuple):
 
 
 class Sites(NamedTuple):
-    """S sites of a record in order, in columns of S + 1, the last of which stands behind all.
+    """S sites of a record in order, in columns of S + 1. The last row stands behind all sites.
 
-    start: where REF begins; end: where the last letter ends that an allele of it replaces;
+    start: where REF begins; end: where the last letter ends that one of its alleles replaces;
     furthest_end: the greatest end up to and with this site; first_row: of its reference.
     """
 
@@ -147,6 +149,10 @@ class RecordPart(NamedTuple):
         """Where the letters end in the record."""
         return self.record_start + len(self.letters)
 
+    def between(self, start: int, end: int) -> Bytes:
+        """Return the letters of the record from one position to another, as far as they go."""
+        return self.letters[start - self.record_start : end - self.record_start]
+
     def gather(self, record_starts: Longs, bounds: Longs) -> Bytes:
         """Return stretches of the record side by side, uint8[bounds[-1]].
 
@@ -160,8 +166,8 @@ class Block(NamedTuple):
     """Sites of one record, far from those of other blocks, with R alleles.
 
     record: its name; part: its letters around the sites; spelled: REF and ALT of the alleles as
-    names have them, R; letters: what takes the place of what each replaces; frequencies:
-    float64[R], NaN where it is unknown; copies: uint64[R, W], a bit for each copy that may have it.
+    names have them, R; letters: these take the place of the replaced ones; frequencies: float64[R],
+    NaN where it is unknown; copies: uint64[R, W], a bit for each copy that may have it.
     """
 
     record: str
@@ -234,26 +240,30 @@ def check_reference(group: list[Site], part: RecordPart, label: str) -> None:
 
     part: of the sites' record; label: of the VCF.
     """
+    # REF of all sites side by side, and what the genome has there.
     refs = [site.alleles[0] for site in group]
+    ref_masks = encode_text(np.frombuffer(b"".join(refs), np.uint8))
     bounds = bounds_of([len(ref) for ref in refs])
     site_start = np.array([site.record_start for site in group])
-    genome_letters = part.gather(site_start, bounds)
-    genome_masks = encode_text(genome_letters)
-    ref_masks = encode_text(np.frombuffer(b"".join(refs), np.uint8))
+    genome_masks = encode_text(part.gather(site_start, bounds))
 
     # A genome may hide letters.
     is_stated = (ref_masks > 0) & (genome_masks > 0)
     wrong = np.flatnonzero(is_stated & (genome_masks != ref_masks))
-    if not len(wrong):
-        return
-    number = np.searchsorted(bounds, wrong[0], side="right") - 1
-    found = genome_letters[bounds[number] : bounds[number + 1]]
-    site = group[number]
-    place = f"line {site.line_number:,}: " if site.line_number else ""
-    raise InputError(
-        f"{label}: {place}REF of {site.record}:{site.record_start + 1:,} is "
-        f"{shown(text_of(refs[number]))}, and the genome has "
-        f"{shown(text_of(found.tobytes()).upper())} there; is the file of another assembly?"
+    if len(wrong):
+        number = int(np.searchsorted(bounds, wrong[0], side="right")) - 1
+        raise other_reference(group[number], part, label)
+
+
+def other_reference(site: Site, part: RecordPart, label: str) -> InputError:
+    """Return the InputError for a site where the genome has other letters than REF."""
+    letters = part.between(site.record_start, site.record_end)
+    of_genome = text_of(letters.tobytes()).upper()
+    ref = text_of(site.alleles[0])
+    line = f"line {site.line_number:,}: " if site.line_number else ""
+    return InputError(
+        f"{label}: {line}REF of {site.record}:{site.record_start + 1:,} is {shown(ref)}, and the "
+        f"genome has {shown(of_genome)} there; is the file of another assembly?"
     )
 
 
@@ -329,9 +339,9 @@ def sites_of(alleles: Alleles, site_start: Longs, first_row: Longs) -> Sites:
 def allow_reference(sites: Sites, alleles: Alleles, copies: Words) -> None:
     """Let a copy have the reference in place of alleles that it cannot have together.
 
-    copies: uint64[R, W], of each allele, which gains copies where it is a reference.
+    copies: uint64[R, W], the copies of each allele. A reference gains copies.
 
-        ──[ GTT → G ]──     site 0, a copy of which has this allele by its genotype,
+        ──[ GTT → G ]──     site 0, where a copy has this allele by its genotype,
         ────[ T → A ]──     site 1, and this one too: it may have either, with REF at the other site
     """
     row_count = len(alleles.site)

@@ -82,13 +82,17 @@ class LongAlleles(NamedTuple):
 class AnchorFinder:
     """Finds the anchors of blocks.
 
-    search: of the query; extents, ends: of its hits.
+    search: of the query; extents, ends: of its hits; every: whether hits count that are no closer
+    than the reference's.
     """
 
-    def __init__(self, search: TextSearch, extents: Extents, ends: PatternEnds) -> None:
+    def __init__(
+        self, search: TextSearch, extents: Extents, ends: PatternEnds, every: bool = False
+    ) -> None:
         self._search = search
         self._extents = extents
         self._ends = ends
+        self._every = every
 
     def find(self, block: Block, reference: ReferenceDistances) -> tuple[Longs, ReferenceDistances]:
         """Return the anchors of a block, int64[n], and the reference's distances.
@@ -102,12 +106,14 @@ class AnchorFinder:
         one_record = superset.bounds[[0, -1]]
         hits = self._search.every_end(superset.letters, one_record, united=True)
         candidates = candidates_of(hits, superset, self._ends, extents.spread)
-        candidates = closer_candidates(candidates, reference)
+        if not self._every:
+            candidates = closer_candidates(candidates, reference)
         crowds = crowds_of(long_alleles)
         if extents.has_minima:
             every_end = self._ends_near(candidates, crowds, block.part)
             reference = reference.with_hits([every_end])
-            candidates = closer_candidates(candidates, reference)
+            if not self._every:
+                candidates = closer_candidates(candidates, reference)
 
         start = np.append(candidates.start, crowds.start)
         end = np.append(candidates.end, crowds.end)

@@ -55,6 +55,7 @@ class VariantFiles:
         whole = genome.whole
         lengths = dict(zip(whole.names, whole.lengths.tolist(), strict=True))
         self.readers: list[VariantReader] = []
+        self._passed_over: set[VariantReader] = set()  # those of other records alone
         for path in given.paths:
             source = stack.enter_context(open_source(path))
             reader = VariantReader(source, given, lengths)
@@ -91,18 +92,22 @@ class VariantFiles:
     def warn_of_left_out(self) -> None:
         """Warn of alleles that were left out."""
         for reader in self.readers:
-            reader.warn_of_left_out()
+            reader.warn_of_left_out(is_searched=reader not in self._passed_over)
 
     def _records_of(self, reader: VariantReader) -> Iterator[RecordSites]:
         """Yield the records that a file has sites in."""
         seen: list[str] = []
+        is_passed_over = False
         for name, sites in groupby(reader.sites(), lambda site: site.record):
             if name not in self._numbers:
-                continue  # a record that is not searched
+                is_passed_over = True  # a record that is not searched
+                continue
             if seen and self._numbers[name] < self._numbers[seen[-1]]:
                 raise self._misorder(reader.label, [*seen, name])
             seen.append(name)
             yield RecordSites(self._numbers[name], name, reader, sites)
+        if is_passed_over and not seen:
+            self._passed_over.add(reader)
 
     def _chosen(self, given: Variants) -> list[str]:
         """Return the samples of all files that are chosen. Raises InputError for others."""

@@ -16,6 +16,7 @@ from kmatch.errors import InputError, shown
 
 COPIES = 2  # of a sample
 REFERENCE = 0  # the number of REF among a line's alleles
+MISSING = -1  # in place of a number
 # A phased genotype of two alleles and its tab are four letters, such as 0|1: of these the alleles
 # differ in their lowest bits alone.
 PHASED = b"0|0\t"
@@ -23,7 +24,7 @@ SAME_BITS = np.frombuffer(b"\xfe\xff\xfe\xff", np.uint32)
 
 
 class AlleleCopies(NamedTuple):
-    """What the genotypes of a line say of its alleles.
+    """The copies that have the alleles of a line, by its genotypes.
 
     copies: uint64[alleles, W], the copies of the chosen samples that may have each allele; called:
     uint64[alleles, V], the copies of all samples in the file that have each, unphased genotypes in
@@ -35,10 +36,10 @@ class AlleleCopies(NamedTuple):
 
 
 class GenotypeReader:
-    """Reads the genotypes of a file's samples, and keeps those of the samples that are chosen.
+    """Reads the genotypes of a file's samples, and keeps the genotypes of the chosen samples.
 
-    samples, chosen: names, all of the latter among the former. every_copy: uint64[W], all copies
-    of the chosen samples; without samples there is one sample that may have everything.
+    samples, chosen: names, all chosen names among the samples. every_copy: uint64[W], all copies of
+    the chosen samples; without samples there is one sample that may have everything.
     """
 
     def __init__(self, samples: list[str], chosen: list[str]) -> None:
@@ -56,7 +57,7 @@ class GenotypeReader:
 
         cells: FORMAT is number 8, and number 9 all genotypes, with tabs between them; is_counted:
         whether the copies of all samples are asked for. Without genotypes every copy may have each
-        allele. Raises InputError for what is no genotype.
+        allele. Raises InputError for anything but genotypes.
         """
         format_cell = cells[8] if self._sample_count else b""
         if format_cell != b"GT" and not format_cell.startswith(b"GT:"):
@@ -110,24 +111,15 @@ class GenotypeReader:
         # Few genotypes differ: each is taken apart once.
         numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
         genotypes = [genotype_of(word, has_phase_set) for word in numbers]
-        most_copies = max(COPIES, *(len(genotype.called) for genotype in genotypes))
-        may_have = np.zeros((allele_count, len(numbers), COPIES), np.uint8)
-        has = np.zeros((allele_count, len(numbers), most_copies), np.uint8)
-        for number, genotype in enumerate(genotypes):
-            if genotype.greatest >= allele_count:
-                raise InputError(
-                    f"a genotype has allele {genotype.greatest}, and ALT has {allele_count - 1}"
-                )
-            may_have[genotype.first, number, 0] = 1
-            may_have[genotype.second, number, 1] = 1
-            for copy, allele in enumerate(genotype.called):
-                has[allele, number, copy] = 1
+        flags = flags_of(genotypes, allele_count)
 
         # What each sample's copies may have, as its genotype says, and what is called.
         genotype_rows = [numbers[word] for word in words]
-        flags = may_have[:, genotype_rows]
-        copies = packed_copies(flags[:, self._columns])
-        called = packed_copies(has[:, genotype_rows]) if is_counted else nobody(allele_count)
+        may_have = flags.may_have[:, genotype_rows]
+        copies = packed_copies(may_have[:, self._columns])
+        called = nobody(allele_count)
+        if is_counted:
+            called = packed_copies(flags.has[:, genotype_rows])
         return AlleleCopies(copies, called)
 
     def _split(self, format_cell: bytes, text: bytes) -> list[bytes]:
@@ -146,14 +138,45 @@ class GenotypeReader:
 class Genotype(NamedTuple):
     """Alleles of a sample, by number.
 
-    first, second: what its first and its second copy may have; called: those that are stated, once
-    for each time; greatest: the greatest number.
+    first, second: what its first and its second copy may have; called: those that are stated, in
+    their order, and MISSING between them; greatest: the greatest number.
     """
 
     first: Sequence[int]
     second: Sequence[int]
     called: Sequence[int]
     greatest: int
+
+
+class GenotypeFlags(NamedTuple):
+    """What the copies of a sample have by each of G genotypes, 1 for an allele of a copy.
+
+    may_have: uint8[alleles, G, COPIES]; has: uint8[alleles, G, C], what is called.
+    """
+
+    may_have: Bytes
+    has: Bytes
+
+
+def flags_of(genotypes: Sequence[Genotype], allele_count: int) -> GenotypeFlags:
+    """Return the GenotypeFlags of genotypes.
+
+    allele_count: of their line. Raises InputError for an allele that it has not.
+    """
+    most_copies = max(COPIES, *(len(genotype.called) for genotype in genotypes))
+    may_have = np.zeros((allele_count, len(genotypes), COPIES), np.uint8)
+    has = np.zeros((allele_count, len(genotypes), most_copies), np.uint8)
+    for number, genotype in enumerate(genotypes):
+        if genotype.greatest >= allele_count:
+            raise InputError(
+                f"a genotype has allele {genotype.greatest}, and ALT has {allele_count - 1}"
+            )
+        may_have[genotype.first, number, 0] = 1
+        may_have[genotype.second, number, 1] = 1
+        for copy, allele in enumerate(genotype.called):
+            if allele != MISSING:
+                has[allele, number, copy] = 1
+    return GenotypeFlags(may_have, has)
 
 
 @lru_cache(1 << 12)
@@ -163,12 +186,12 @@ def genotype_of(word: bytes, has_phase_set: bool) -> Genotype:
     has_phase_set: whether phase sets of the line say which genotypes are phased together. Such a
     genotype counts as unphased, as one of more than two copies does. A missing allele is the
     reference. A mark before the first allele says how this one is phased (VCF 4.4). Raises
-    InputError for what is no genotype.
+    InputError for anything but a genotype.
 
         0|1  0/1         1       2|.     .        the word
         0    0 or 1      1       2       0        what the first copy may have
         1    0 or 1      0       0       0        what the second copy may have
-        0 1  0 1         1       2                what is called
+        0 1  0 1         1       2 -1    -1      what is called
     """
     alleles: list[int] = []
     called: list[int] = []
@@ -176,6 +199,7 @@ def genotype_of(word: bytes, has_phase_set: bool) -> Genotype:
     for part in re.split(rb"[|/]", phased):
         if part == b".":
             alleles.append(REFERENCE)
+            called.append(MISSING)
             continue
         if not part.isdigit():
             raise InputError(f"'{shown(text_of(word))}' is no genotype, such as 0|1; correct it")

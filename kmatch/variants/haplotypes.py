@@ -1,7 +1,7 @@
 """Haplotypes: alleles that a copy may have together around one of them, the anchor.
 
-A haplotype is a row of a table: the row of its anchor among the alleles of the block, then those of
-the alleles beside it, and NONE where it has the reference.
+A haplotype is a row of a table: the row of its anchor among the alleles of the block, then the rows
+of the alleles beside it, and NONE where it has the reference.
 
     site        4       5       6
     alleles     T       A       C or GG
@@ -14,7 +14,7 @@ the alleles beside it, and NONE where it has the reference.
                 10  ·  13
                 10  8  13
 
-Of these there are the ones that some copy may have, by its genotypes.
+Only haplotypes that some copy may have, by its genotypes, are in the table.
 """
 
 from collections.abc import Iterator
@@ -69,7 +69,7 @@ class Growing(Rows):
 
 
 class Choices(NamedTuple):
-    """What haplotypes may have at their next sites, n choices.
+    """The alleles that haplotypes may have at their next sites, n choices.
 
     parent: int64[n], which haplotype chooses; row: int64[n], the allele, or the reference; taken:
     int64[n], the allele, or NONE; reference_row: int64[n], of the site; is_shown: bool[n], whether
@@ -105,7 +105,7 @@ class Haplotypes:
         self.is_dense = np.zeros(len(block.spelled), np.bool_)
 
     def around(self, anchors: Longs) -> Iterator[Table]:
-        """Yield the haplotypes around alleles, those of some together, int64[n, D].
+        """Yield the haplotypes around alleles, of several alleles together, int64[n, D].
 
         anchors: int64[n], rows in ascending order.
         """
@@ -126,7 +126,7 @@ class Haplotypes:
         Each branches at one site after another. Where haplotypes are not restricted, anchors that
         have too many are given up, and noted as dense.
 
-            start                  anchor           end      what a window may show
+            start                  anchor           end      the letters that a window may show
               |   2       1          ║       3       |
             ──|──site────site───────site────site─────|──     the order of sites
         """
@@ -238,7 +238,7 @@ class Haplotypes:
         )
 
     def _with_copies(self, branched: Growing, choices: Choices) -> Growing:
-        """Return haplotypes with the copies alone that may have what they choose, too."""
+        """Return haplotypes with the copies alone that may also have their choices."""
         # A site that is not shown does not matter.
         may_have = self._copies[choices.row]
         may_have[~choices.is_shown] = EVERY_COPY
@@ -262,7 +262,8 @@ class Haplotypes:
 
 
 def one_below_another(tables: list[Table]) -> Table:
-    """Return tables of haplotypes as one, with NONE behind the alleles of those that have fewer."""
+    """Return tables of haplotypes as one, with NONE behind the alleles where a haplotype has
+    fewer."""
     width = max(table.shape[1] for table in tables)
     height = sum(len(table) for table in tables)
     joined = np.full((height, width), NONE)

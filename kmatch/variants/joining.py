@@ -12,6 +12,7 @@ Of equal ones the first line keeps its allele, and the copies of the others have
 import math
 from collections import deque
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -53,21 +54,60 @@ def leftmost(letters: Letters, change: Change) -> Change:
     return Change(start - moved, end - moved, inserted)
 
 
+def last_start_of(letters: Letters, change: Change) -> int:
+    """Return where an equal change begins at the last, if one moves to the right.
+
+    letters: of the record; change: moved to the left.
+
+        record    G C T T T T A       start 2, end 2, letters T   ->   6
+    """
+    start, end, inserted = change
+    if inserted and start < end:
+        return start
+    unit = inserted or upper(letters[start:end])
+    size = len(unit)
+    moved = 0
+    look = FIRST_LOOK
+    while moved < FARTHEST:
+        stop = min(moved + look, FARTHEST)
+        behind = upper(letters[end + moved : end + stop])
+        for letter in behind:
+            if letter != unit[moved % size]:
+                return start + moved
+            moved += 1
+        if moved < stop:
+            break  # the record ends
+        look *= 4
+    return start + moved
+
+
 def upper(letters: Bytes) -> bytes:
     """Return letters in upper case, with T for U."""
     return letters.tobytes().upper().replace(b"U", b"T")
 
 
+class Waiting(NamedTuple):
+    """A site that a later line may have an allele of.
+
+    changes: of its alleles, moved to the left; last_start: where a line with such an allele begins
+    at the last.
+    """
+
+    site: Site
+    changes: list[Change]
+    last_start: int
+
+
 class Joiner:
     """Joins the equal alleles of a record's lines, which come in order.
 
-    letters: of the record. known: of each allele the site and the row there of the first line that
-    has it, where a later line may.
+    letters: of the record. waiting: sites that later lines may have alleles of, in order.
     """
 
     def __init__(self, letters: Letters) -> None:
+        self.waiting: deque[Waiting] = deque()
         self._letters = letters
-        self._waiting: deque[tuple[Site, list[Change]]] = deque()
+        # Of each allele the site and the row there of the first line that has it.
         self._known: dict[Change, tuple[Site, int]] = {}
 
     def add(self, site: Site) -> None:
@@ -88,16 +128,19 @@ class Joiner:
             changes = [changes[row] for row in kept]
         for row in range(1, len(kept)):
             self._known[changes[row]] = (site, row)
-        self._waiting.append((site, changes))
+        last_start = max(last_start_of(self._letters, change) for change in changes[1:])
+        self.waiting.append(Waiting(site, changes, last_start))
 
-    def released(self, before: float) -> Iterator[Site]:
-        """Yield the sites that have no letters of REF from a position on, and forget them."""
-        waiting = self._waiting
-        while waiting and waiting[0][0].record_end < before:
-            site, changes = waiting.popleft()
+    def released(self, start: float) -> list[Site]:
+        """Return the sites that no line from a position on has alleles of, and forget them."""
+        waiting = self.waiting
+        sites: list[Site] = []
+        while waiting and waiting[0].last_start < start:
+            site, changes, _ = waiting.popleft()
+            sites.append(site)
             for change in changes[1:]:
                 del self._known[change]
-            yield site
+        return sites
 
     def _changes_of(self, site: Site) -> list[Change]:
         """Return what each allele of a site changes in the record, moved to the left."""
@@ -119,6 +162,12 @@ class Joiner:
             if first != row:
                 give(site, row, site, first)
         return list(first_row.values())
+
+
+def is_single_letter(site: Site) -> bool:
+    """Return whether a site has one allele of one letter beside REF of one letter."""
+    alleles = site.alleles
+    return len(alleles) == 2 and len(alleles[0]) == 1 and len(alleles[1]) == 1
 
 
 def give(site: Site, row: int, first_site: Site, first_row: int) -> None:
@@ -156,9 +205,30 @@ def joined_alleles(sites: Iterable[Site], letters: Letters) -> Iterator[Site]:
     """Yield the sites of a record in order, where each allele is at the first of its lines.
 
     letters: of the record.
+
+    Most lines put one letter in place of one where nothing waits and no other line begins: their
+    alleles are like no others, and are not compared.
+
+        line        A to G      C to T  C to CT
+        record      A           C                T
+                    alone       both are compared
     """
     joiner = Joiner(letters)
+    single: Site | None = None  # the last site, if it is alone so far
     for site in sites:
-        yield from joiner.released(site.record_start - FARTHEST)
-        joiner.add(site)
+        start = site.record_start
+        if single is not None:
+            if single.record_start == start:
+                joiner.add(single)
+            else:
+                yield single
+            single = None
+        if joiner.waiting:
+            yield from joiner.released(start)
+        if not joiner.waiting and is_single_letter(site):
+            single = site
+        else:
+            joiner.add(site)
+    if single is not None:
+        yield single
     yield from joiner.released(math.inf)

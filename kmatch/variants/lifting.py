@@ -53,13 +53,15 @@ class WindowHits(NamedTuple):
     """Hits in windows, n rows.
 
     hits: in the coordinates of their windows, whose numbers are their records; pattern_end:
-    int64[n], the position there of the letter at their pattern ends; lifted: where they are in the
-    record; reference_distance: int64[n], the reference's at their pattern ends, FOREVER where it
-    has no hit; rows: int64[n, D], the alleles under each in order, NONE between them.
+    int64[n], the position there of the letter at their pattern ends; anchors: int64[n], of this
+    letter in the record; lifted: where they are in the record; reference_distance: int64[n], the
+    reference's at their pattern ends, FOREVER where it has no hit; rows: int64[n, D], the alleles
+    under each in order, NONE between them.
     """
 
     hits: HitBatch
     pattern_end: Longs
+    anchors: Longs
     lifted: Lifted
     reference_distance: Longs
     rows: Table
@@ -69,14 +71,20 @@ class WindowHits(NamedTuple):
         return WindowHits(
             hits=self.hits.picked(numbers),
             pattern_end=self.pattern_end[numbers],
+            anchors=self.anchors[numbers],
             lifted=self.lifted.take(numbers),
             reference_distance=self.reference_distance[numbers],
             rows=self.rows[numbers],
         )
 
 
-def closer_hits(windows: Windows, hits: HitBatch, reference: ReferenceDistances) -> WindowHits:
-    """Return the hits in windows that are closer than the reference's at their pattern ends."""
+def window_hits(
+    windows: Windows, hits: HitBatch, reference: ReferenceDistances, every: bool
+) -> WindowHits:
+    """Return the hits in windows that are closer than the reference's at their pattern ends.
+
+    every: whether the others are returned, too.
+    """
     # Where their patterns end, in windows and in the record.
     ends = reference.ends
     span = ends.spans(hits)
@@ -85,13 +93,14 @@ def closer_hits(windows: Windows, hits: HitBatch, reference: ReferenceDistances)
     position = ends.choose(hits.minus, lifted_pattern.start, lifted_pattern.end)
 
     reference_distance = reference.nearest(hits, position)
-    closer = np.flatnonzero(hits.distance < reference_distance)
-    hits = hits.picked(closer)
+    rows = np.flatnonzero(every | (hits.distance < reference_distance))
+    hits = hits.picked(rows)
     return WindowHits(
         hits=hits,
-        pattern_end=pattern_end[closer],
+        pattern_end=pattern_end[rows],
+        anchors=position[rows],
         lifted=windows.lift(hits.record, hits.start, hits.end),
-        reference_distance=reference_distance[closer],
+        reference_distance=reference_distance[rows],
         rows=windows.alleles_under(hits.record, hits.start, hits.end),
     )
 
@@ -162,6 +171,7 @@ def batch_of(
         af=frequencies.min(axis=1, initial=np.inf),
         samples=carriers_of(copies, samples),
         reference_distance=np.where(is_unknown, np.nan, found.reference_distance),
+        anchors=found.anchors,
     )
 
 
@@ -224,11 +234,12 @@ def said_once(found: Sequence[MadeHits]) -> HitBatch:
         a hit         T C A A A A G T       by the first or by the second: one row, `first|second`
     """
     hits = joined([made.hits for made in found])
-    ways = [rows for made in found for rows in made.rows]
-    letters = [each for made in found for each in made.letters]
+    assert hits.reference_distance is not None
 
     # Rows are sorted by what they say, and those that say the same by their alleles.
-    way_number = numbers_of([(len(rows), rows) for rows in ways])
+    ways = [(len(rows), rows) for made in found for rows in made.rows]
+    way_number = numbers_of(ways)
+    letters = [each for made in found for each in made.letters]
     keys = [
         hits.start,
         hits.end - hits.start,
@@ -236,14 +247,17 @@ def said_once(found: Sequence[MadeHits]) -> HitBatch:
         hits.pattern,
         np.concatenate([made.inset for made in found]),
         hits.distance,
+        hits.distance >= hits.reference_distance,
         numbers_of(letters),
     ]
     order = order_of(*keys, way_number)
     starts = run_starts(*(key[order] for key in keys))
     once = united(hits.picked(order), np.append(starts, len(order)))
-    number = way_number[order[starts]]
+
+    # In order, in one place those with few alleles first.
+    way_number = way_number[order[starts]]
     size = once.end - once.start
-    return once.picked(order_of(once.start, size, once.minus, once.pattern, number))
+    return once.picked(order_of(once.start, size, once.minus, once.pattern, way_number))
 
 
 def numbers_of(keys: Sequence[Any]) -> Longs:

@@ -44,8 +44,11 @@ class ReferenceHits:
         return self.before(0, FOREVER)
 
 
-def with_no_alleles(batch: HitBatch, given: Variants) -> HitBatch:
-    """Return hits that no allele makes, with the columns of variants that are asked for."""
+def with_no_alleles(batch: HitBatch, given: Variants, ends: PatternEnds) -> HitBatch:
+    """Return hits that no allele makes, with the columns of variants that are asked for.
+
+    ends: of the hits.
+    """
     count = len(batch)
     return replace(
         batch,
@@ -55,6 +58,7 @@ def with_no_alleles(batch: HitBatch, given: Variants) -> HitBatch:
         reference_distance=batch.distance.astype(np.float64),
         alleles=np.full(count, "", object) if given.alleles else None,
         losses=np.full(count, None) if given.losses else None,
+        anchors=ends.positions(batch),
     )
 
 

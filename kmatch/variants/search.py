@@ -42,12 +42,12 @@ from kmatch.variants.lifting import (
     Samples,
     batch_of,
     carried,
-    closer_hits,
     each_once,
     in_one_order,
     made_hits,
     over_anchors_first,
     said_once,
+    window_hits,
 )
 from kmatch.variants.reference import (
     ReferenceDistances,
@@ -96,9 +96,9 @@ class VariantSearch(Search[HitBatch]):
 
         self._search = TextSearch(query, run)
         self._losses = LossFinder(query, self._ends)
-        self._anchors = AnchorFinder(self._search, self._extents, self._ends)
+        self._anchors = AnchorFinder(self._search, self._extents, self._ends, given.every)
         found = filter(len, search.everywhere())
-        plain = (with_no_alleles(batch, given) for batch in found)
+        plain = (with_no_alleles(batch, given, self._ends) for batch in found)
         self._reference = ReferenceHits(plain)
 
     def everywhere(self) -> Iterator[HitBatch]:
@@ -139,35 +139,46 @@ class VariantSearch(Search[HitBatch]):
     def _hits_in(self, placed: PlacedBlock, dense_groups: "DenseGroups") -> HitBatch:
         """Return the hits of both kinds from where a block begins to its last allele."""
         block = placed.block
-        extents = self._extents
-        end = block.sites.last_end + 1 + extents.spread
+        end = block.sites.last_end + 1 + self._extents.spread
         of_reference = list(self._reference.before(placed.record_number, end))
-        distances = no_distances(self._ends, extents.greatest_distance)
-        distances = distances.with_hits(of_reference)
-        anchors, distances = self._anchors.find(block, distances)
-
-        most = self._given.max_haplotypes + COPIES * len(placed.samples.numbers)
-        haplotypes = Haplotypes(block, extents.flank, extents.has_gaps, most)
-        sources = sources_of(block, block.part)
-        of_haplotypes: list[MadeHits] = []
-        for table in haplotypes.around(anchors):
-            windows = Windows(block, sources, table, extents.flank)
-            of_haplotypes.append(self._hits_of(windows, placed, distances))
-            dense_groups.add(block, table, haplotypes.is_dense)
+        of_haplotypes = self._hits_made_in(placed, of_reference, dense_groups)
         made = said_once(of_haplotypes) if of_haplotypes else no_hits()
         hits = in_one_order(of_reference, made)
+
+        # What is told of the alleles under them.
         if self._given.alleles:
             hits = replace(hits, alleles=names_under(block, hits))
         if self._given.losses:
             hits = replace(hits, losses=self._losses.losses(block, hits))
         return hits
 
+    def _hits_made_in(
+        self, placed: PlacedBlock, of_reference: list[HitBatch], dense_groups: "DenseGroups"
+    ) -> list[MadeHits]:
+        """Return the hits that the haplotypes of a block make; of_reference: the reference's."""
+        block = placed.block
+        extents = self._extents
+        distances = no_distances(self._ends, extents.greatest_distance)
+        distances = distances.with_hits(of_reference)
+        anchors, distances = self._anchors.find(block, distances)
+
+        # Windows of the haplotypes around each anchor.
+        most = self._given.max_haplotypes + COPIES * len(placed.samples.numbers)
+        haplotypes = Haplotypes(block, extents.flank, extents.has_gaps, most)
+        sources = sources_of(block, block.part)
+        found: list[MadeHits] = []
+        for table in haplotypes.around(anchors):
+            windows = Windows(block, sources, table, extents.flank)
+            found.append(self._hits_of(windows, placed, distances))
+            dense_groups.add(block, table, haplotypes.is_dense)
+        return found
+
     def _hits_of(
         self, windows: Windows, placed: PlacedBlock, distances: ReferenceDistances
     ) -> MadeHits:
         """Return the hits of windows that count; distances: of the reference's hits."""
         hits = self._search.hits(windows.letters, windows.bounds)
-        found = closer_hits(windows, hits, distances)
+        found = window_hits(windows, hits, distances, self._given.every)
         found = over_anchors_first(windows, found)
         found = each_once(windows, found)
         found, copies = carried(placed.block, found)

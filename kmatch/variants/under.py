@@ -15,8 +15,9 @@ from kmatch.results.batches import HitBatch
 from kmatch.search.query import Query
 from kmatch.search.rules import rules_of
 from kmatch.sequences.alphabet import complement, encode_text
-from kmatch.variants.alleles import Block
+from kmatch.variants.alleles import Block, Change, RecordPart
 from kmatch.variants.hits import PatternEnds
+from kmatch.variants.joining import last_start_of, leftmost
 
 
 class Loss(NamedTuple):
@@ -37,9 +38,11 @@ def alleles_under(block: Block, start: Longs, end: Longs) -> tuple[Longs, Longs]
     stop_site = np.searchsorted(sites.start, end)
     hit, row = range_join(sites.first_row[first_site], sites.first_row[stop_site])
 
+    # Those of them that reach into it.
     begins_before = block.alleles.start[row] < end[hit]
     ends_behind = block.alleles.end[row] > start[hit]
-    is_under = begins_before & ends_behind & ~block.is_reference[row]
+    is_alternative = ~block.is_reference[row]
+    is_under = begins_before & ends_behind & is_alternative
     return hit[is_under], row[is_under]
 
 
@@ -54,10 +57,10 @@ def names_under(block: Block, hits: HitBatch) -> Objects:
 
 
 class Wanted(NamedTuple):
-    """What a hit without differences has, on the record's forward strand.
+    """The letters of a hit without differences, on the record's forward strand.
 
-    pattern: sets of bases, uint8[m]; pams: those of each PAM beside it; is_last: whether PAMs stand
-    behind the pattern; boundary: the position where the two meet.
+    pattern: sets of bases, uint8[m]; pams: the sets of each PAM beside it; is_last: whether PAMs
+    stand behind the pattern; boundary: the position where the two meet.
     """
 
     pattern: Bytes
@@ -67,12 +70,16 @@ class Wanted(NamedTuple):
 
     def stands_at(self, letters: Bytes, boundary: int) -> bool:
         """Return whether letters, as sets of bases, have it, with its PAM from a boundary on."""
-        size = len(self.pattern)
-        pattern_start = boundary - size if self.is_last else boundary
+        pattern_start = boundary
+        if self.is_last:
+            pattern_start = boundary - len(self.pattern)
         if not matches(letters, pattern_start, self.pattern):
             return False
-        pam_starts = [boundary if self.is_last else boundary - len(pam) for pam in self.pams]
-        return any(map(matches, [letters] * len(self.pams), pam_starts, self.pams))
+        for pam in self.pams:
+            pam_start = boundary if self.is_last else boundary - len(pam)
+            if matches(letters, pam_start, pam):
+                return True
+        return False
 
 
 def matches(letters: Bytes, start: int, wanted: Bytes) -> bool:
@@ -81,7 +88,9 @@ def matches(letters: Bytes, start: int, wanted: Bytes) -> bool:
     if start < 0 or end > len(letters):
         return False
     part = letters[start:end]
-    return bool(((part > 0) & (part & ~wanted == 0)).all())
+    is_known = part > 0
+    is_wanted = part & ~wanted == 0
+    return bool(np.all(is_known & is_wanted))
 
 
 class LossFinder:
@@ -94,75 +103,141 @@ class LossFinder:
         rules = rules_of(query)
         self._ends = ends
         self._patterns = query.patterns
-        self._pams = [pam.masks for pam in rules.pams] or [np.zeros(0, np.uint8)]
+        self._pams = [pam.masks for pam in rules.pams]
+        if not self._pams:
+            self._pams = [np.zeros(0, np.uint8)]
         self._reach = int(query.patterns.lengths.max()) + rules.reach
 
     def losses(self, block: Block, hits: HitBatch) -> Objects:
         """Return the Losses of each hit of the reference without differences, as objects[n].
 
-        They are None of other hits, and of those that no allele undoes.
+        They are None for other hits, and for hits that no allele undoes.
         """
+        assert hits.variants is not None
+        is_perfect = (hits.distance == 0) & (hits.variants == "")
+        perfect_rows = np.flatnonzero(is_perfect)
         found = np.full(len(hits), None)
-        perfect = np.flatnonzero(hits.distance == 0)
-        hit, row = alleles_under(block, hits.start[perfect], hits.end[perfect])
-        names = block.names(row)
-        wanted = [self._wanted(hits, number) for number in perfect.tolist()]
-        for number, allele in zip(hit.tolist(), row.tolist(), strict=True):
-            if self._is_lost(block, allele, wanted[number]):
-                loss = Loss(names[allele], float(block.frequencies[allele]))
-                found[perfect[number]] = [*(found[perfect[number]] or ()), loss]
+        losses_of_each = self._losses_of(block, hits.picked(perfect_rows))
+        for hit_row, losses in zip(perfect_rows.tolist(), losses_of_each, strict=True):
+            found[hit_row] = losses or None
         return found
 
+    def _losses_of(self, block: Block, perfect: HitBatch) -> list[list[Loss]]:
+        """Return the Losses of each hit of the reference without differences."""
+        wanted = [self._wanted(perfect, number) for number in range(len(perfect))]
+        hit, row = alleles_under(block, perfect.start, perfect.end)
+        names = block.names(row)
+        losses: list[list[Loss]] = [[] for _ in wanted]
+        for number, allele in zip(hit.tolist(), row.tolist(), strict=True):
+            if self._is_lost(block, allele, wanted[number]):
+                frequency = float(block.frequencies[allele])
+                losses[number].append(Loss(names[allele], frequency))
+        return losses
+
     def _wanted(self, hits: HitBatch, number: int) -> Wanted:
-        """Return what a hit has."""
+        """Return the letters of a hit."""
         one = hits.picked(slice(number, number + 1))
-        begins = self._patterns.begins
-        pattern = int(one.pattern[0])
-        masks = [self._patterns.masks[begins[pattern] : begins[pattern + 1]], *self._pams]
-        if one.minus[0]:
-            masks = [complement(each[::-1]) for each in masks]
         is_last = bool(self._ends.is_last(one.minus)[0])
-        boundary = int(self._ends.positions(one)[0]) + is_last
-        return Wanted(masks[0], masks[1:], is_last, boundary)
+        last_read = int(self._ends.positions(one)[0])
+
+        # Its letters, as the record's forward strand has them.
+        pattern_number = int(one.pattern[0])
+        bounds = self._patterns.begins
+        first = bounds[pattern_number]
+        stop = bounds[pattern_number + 1]
+        pattern = self._patterns.masks[first:stop]
+        pams = self._pams
+        if one.minus[0]:
+            pattern = complement(pattern[::-1])
+            pams = [complement(pam[::-1]) for pam in pams]
+        return Wanted(
+            pattern=pattern,
+            pams=pams,
+            is_last=is_last,
+            boundary=last_read + 1 if is_last else last_read,
+        )
 
     def _is_lost(self, block: Block, row: int, wanted: Wanted) -> bool:
         """Return whether a copy with an allele alone no longer has a hit."""
-        alleles = block.alleles
-        start = int(alleles.start[row])
-        end = int(alleles.end[row])
-        size = int(alleles.size[row])
+        change = change_in(block, row)
 
         # The copy's letters around the hit.
         part = block.part
-        first = max(min(start, wanted.boundary) - self._reach, part.record_start)
-        last = min(max(end, wanted.boundary) + self._reach, part.record_end)
-        bounds, letters = block.letters
-        copy = np.concatenate(
-            [
-                part.letters[first - part.record_start : start - part.record_start],
-                letters[bounds[row] : bounds[row + 1]],
-                part.letters[end - part.record_start : last - part.record_start],
-            ]
-        )
+        first = min(change.start, wanted.boundary) - self._reach
+        first = max(first, part.record_start)
+        last = max(change.end, wanted.boundary) + self._reach
+        before = part.between(first, change.start)
+        behind = part.between(change.end, last)
+        copy = np.concatenate([before, change.letters, behind])
+
+        # Whether the hit is at any place where it may be.
         masks = encode_text(copy)
-        boundaries = boundaries_in_copy(wanted.boundary, start, end, size)
-        return not any(wanted.stands_at(masks, each - first) for each in boundaries)
+        for form in forms_of(part, change, wanted.boundary):
+            for boundary in boundaries_in_copy(wanted.boundary, form):
+                if wanted.stands_at(masks, boundary - first):
+                    return False
+        return True
 
 
-def boundaries_in_copy(boundary: int, start: int, end: int, size: int) -> range:
+class ChangeInRecord(NamedTuple):
+    """What an allele changes in its record: letters take the place of those from start to end."""
+
+    start: int
+    end: int
+    letters: Bytes
+
+
+def change_in(block: Block, row: int) -> ChangeInRecord:
+    """Return what an allele of a block changes, by row."""
+    bounds, letters = block.letters
+    return ChangeInRecord(
+        start=int(block.alleles.start[row]),
+        end=int(block.alleles.end[row]),
+        letters=letters[bounds[row] : bounds[row + 1]],
+    )
+
+
+def forms_of(part: RecordPart, change: ChangeInRecord, boundary: int) -> list[ChangeInRecord]:
+    """Return a change as it may also be written: where it begins first, last, and at a boundary.
+
+    part: of the record. Letters are those of the change, which come round where it moves.
+
+        record      A C G G|G T         boundary 5
+        insertion   A C g G G|G T       G at 2, 3, 4 or 5
+    """
+    if len(change.letters) and change.start < change.end:
+        return [change]
+    in_part = Change(
+        start=change.start - part.record_start,
+        end=change.end - part.record_start,
+        letters=change.letters.tobytes(),
+    )
+    first_form = leftmost(part.letters, in_part)
+    first_start = first_form.start + part.record_start
+    last_start = last_start_of(part.letters, first_form) + part.record_start
+    nearest_start = min(max(boundary, first_start), last_start)
+    replaced = change.end - change.start
+    starts = sorted({first_start, nearest_start, last_start})
+    return [ChangeInRecord(start, start + replaced, change.letters) for start in starts]
+
+
+def boundaries_in_copy(boundary: int, change: ChangeInRecord) -> range:
     """Return where a boundary between letters of the record may be in a copy with an allele.
 
-    start, end: of what the allele replaces; size: letters that take its place.
-
-        record      A C|G T A           boundary 2
-        insertion   A C t t G T A       TT at 2: there are the boundaries 2, 3 and 4
-        deletion    A G T A             of C: boundary 1
+    record      A C|G T A           boundary 2
+    insertion   A C t t G T A       TT at 2: there are the boundaries 2, 3 and 4
+    deletion    A G T A             of C: boundary 1
     """
-    growth = size - (end - start)
-    if start == end == boundary:
+    size = len(change.letters)
+    growth = size - (change.end - change.start)
+    if change.start == change.end == boundary:
         return range(boundary, boundary + size + 1)
-    if boundary <= start:
+    if boundary <= change.start:
         return range(boundary, boundary + 1)
-    if boundary >= end:
+    if boundary >= change.end:
         return range(boundary + growth, boundary + growth + 1)
-    return range(boundary, boundary + 1) if growth == 0 else range(0)
+
+    # Between letters that take one another's place.
+    if growth == 0:
+        return range(boundary, boundary + 1)
+    return range(0)

@@ -1,6 +1,6 @@
 """Reads VCF: the header, and of each line the alleles that count and the copies that may have them.
 
-What an allele replaces, and which alleles are the same, is not decided here.
+The letters that an allele replaces, and equal alleles, are found in `alleles`.
 """
 
 import math
@@ -38,13 +38,14 @@ SORT_ADVICE = "sort the file with bcftools sort"
 class Variants(NamedTuple):
     """Variants whose haplotypes are searched beside the reference.
 
-    vcf: its path, compressed or not, or those of several files, each of which has other records;
-    samples: names of those whose genotypes count, None for all; min_af: alleles of a smaller
-    frequency are left out; max_haplotypes: combinations of alleles without phase around an allele;
-    beyond it, it is taken alone and with each other one; dense_groups: a path where these alleles
+    vcf: a path, compressed or not, or the paths of several files with different records; samples:
+    names of the samples whose genotypes count, None for all; min_af: alleles of a smaller frequency
+    are left out; max_haplotypes: combinations of alleles without phase around an allele; beyond it
+    the allele is taken alone and with each other allele; dense_groups: a path where these alleles
     are listed, or None; af_key: the key of INFO that has frequencies; alleles: whether hits have a
     column `alleles`, of those under each hit; losses: whether hits of the reference without
-    differences tell which alleles undo them, as `guides` asks.
+    differences tell which alleles undo them; every: whether hits that haplotypes make are given too
+    where they are no closer than the reference's. `guides` asks for both.
     """
 
     vcf: StrPath | Sequence[StrPath]
@@ -55,6 +56,7 @@ class Variants(NamedTuple):
     af_key: str = AF
     alleles: bool = False
     losses: bool = False
+    every: bool = False
 
     @property
     def paths(self) -> list[StrPath]:
@@ -69,9 +71,9 @@ class Variants(NamedTuple):
 
 
 def load_variants(given: "Variants | StrPath | Sequence[StrPath] | None") -> Variants | None:
-    """Return the Variants of what a user gives; None stays None.
+    """Return the Variants that a user gives; None stays None.
 
-    Raises InputError for what are none.
+    Raises InputError for anything else.
     """
     if given is None:
         return None
@@ -145,10 +147,10 @@ class VariantReader:
 
     given: the alleles and samples that count; record_lengths: letters of the genome's records, by
     name. label: of the file; header: its Header; lines: behind it, in the order in which they are
-    read; is_by_index: whether that is not the file's; samples: names of those whose genotypes
-    count; number s has the copies 2·s and 2·s + 1.
+    read; is_by_index: whether this order is not the file's; samples: names of the samples whose
+    genotypes count; number s has the copies 2·s and 2·s + 1.
 
-    Raises InputError for what is no VCF, and for one that does not fit the genome.
+    Raises InputError for a file that is no VCF, and for a VCF that does not fit the genome.
     """
 
     def __init__(self, source: Source, given: Variants, record_lengths: Mapping[str, int]) -> None:
@@ -231,7 +233,7 @@ class VariantReader:
                 yield site if len(kept) == len(site.alleles) else site.keep(kept)
 
     def _error(self, what: str) -> InputError:
-        """Return the InputError for what is wrong in the line that was read last."""
+        """Return the InputError for a fault in the line that was read last."""
         place = "" if self.is_by_index else f"line {self._line_number:,}: "
         return InputError(f"{self.label}: {place}{what}")
 
@@ -275,12 +277,15 @@ class VariantReader:
             f"{listed(names, 3)}, the genome {listed(genome_names, 3)}; {advice}"
         )
 
-    def warn_of_left_out(self) -> None:
-        """Warn of alleles that were left out, and where there was no Site."""
+    def warn_of_left_out(self, is_searched: bool = True) -> None:
+        """Warn of alleles that were left out, and where there was no Site.
+
+        is_searched: whether any record of the file is.
+        """
         if self._left_out:
             reasons = [f"{count:,} {reason}" for reason, count in self._left_out.items()]
             warn(f"{self.label}: alleles were left out: {', '.join(reasons)}")
-        if not self._has_sites:
+        if is_searched and not self._has_sites:
             warn(f"{self.label}: no allele is left; the hits are those of the reference")
 
     def _site_of(self, line: bytes) -> Site | None:
@@ -377,7 +382,7 @@ class VariantReader:
             )
 
     def _rows_that_count(self, alleles: list[bytes], filter_cell: bytes) -> list[int]:
-        """Return the rows of the alleles of ALT that count, and take note of those left out."""
+        """Return the rows of the alleles of ALT that count, and take note of the others."""
         ref = alleles[0]
         no_alleles = (ref, NOTHING, OF_ANOTHER_LINE)
         rows = [row for row, allele in enumerate(alleles) if allele not in no_alleles]
@@ -394,7 +399,7 @@ class VariantReader:
 
 
 def cells_of(line: bytes, most_tabs: int = -1) -> list[bytes]:
-    """Return the cells of a line, the last of which has all that is behind the last tab."""
+    """Return the cells of a line. The last cell has everything behind the last tab."""
     return line.rstrip(b"\r\n").split(b"\t", most_tabs)
 
 
@@ -440,7 +445,7 @@ def spelled_short(ref: bytes, alt: bytes) -> str:
 
 
 def frequency_pattern(key: str) -> re.Pattern[bytes]:
-    """Return what finds the frequencies in INFO by their key."""
+    """Return an expression that finds the frequencies in INFO by their key."""
     return re.compile(rb"(?:^|;)" + re.escape(key.encode()) + rb"=([^;]+)")
 
 

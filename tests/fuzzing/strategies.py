@@ -11,7 +11,7 @@ from fuzzing.reads import read_cases
 from fuzzing.searches import COMPRESSED, GENOMES, PATCHES, Search, most
 from fuzzing.searches import distances as each_distance
 from fuzzing.variants import PROBLEMS as VARIED
-from fuzzing.variants import variant_cases
+from fuzzing.variants import guide_cases, variant_cases
 from kmatch.published.registry import PUBLISHED
 
 LETTERS, IUPAC = "ACGTUNRYSWKMBDHVXacgtnrx?!*", "ACGTURYSWKMBDHVN"
@@ -360,5 +360,6 @@ def kinds(device, damages=True):
     names += ["multi beside a PAM"] if "multi" in names else []
     found |= {f"published {one}": asked(one, "linear", device, published=True) for one in names}
     found |= {f"variants, {one}": variant_cases(one, device) for one in VARIED}
+    found["variants, guides"] = guide_cases(device)
     found |= {name: read_cases(name, device) for name in ("demux", "filter")}
     return found | {f"damaged {name}": damaged(name, device) for name in FORMATS if damages}

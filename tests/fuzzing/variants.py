@@ -1,16 +1,19 @@
 """Variants and the patterns that their haplotypes make, as files and words, against the oracle."""
 
 import gzip
+import math
 import random
 import re
 import warnings
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from unittest import mock
 
 import naive
 import naive_bounds
+import naive_sites
 import naive_variants
+import naive_varied
 from hypothesis import strategies as st
 from support.commands import fasta, here
 
@@ -124,23 +127,43 @@ def vcf_of(sites, samples):
 
 
 def plain(problem, patterns, k, options):
-    """The oracle's search of one text for patterns, with the letters of each hit's PAM.
+    """The oracle's search of one text for patterns, with the letters of each hit's PAM, and those
+    that are inserted and deleted.
 
     options: strand, and pam, pam_side and report where the problem has them.
     """
 
     def search(text, every):
         records = [("", text)]
-        given = options | ({"report": "ends"} if every and problem == "edit" else {})
-        if problem == "edit" and "pam" not in options:
+        is_edit = problem == "edit"
+        are_ends = every or options.get("report") == "sites"
+        given = options | ({"report": "ends"} if is_edit and are_ends else {})
+        if is_edit and "pam" not in options:
             found = naive.edit(records, patterns, k, **given)
-        elif problem == "edit":
+        elif is_edit:
             found = naive_bounds.edit(records, patterns, k, **given)
         else:
             found = getattr(naive, problem)(records, patterns, k, **given)
-        return [(*hit[1:6], letters_beside(hit, patterns[hit[3]], options)) for hit in found]
+        return [
+            (*hit[1:6], letters_beside(hit, patterns[hit[3]], options), gaps_in(hit))
+            for hit in found
+        ]
 
     return search
+
+
+def gaps_in(hit):
+    """How many letters the alignment of a hit inserts and deletes, 0 where it has none."""
+    return naive_sites.gaps_of(hit) if len(hit) > 6 else 0
+
+
+def reference_sites(name, letters, patterns, k, options):
+    """The sites of the reference, as `plain` finds hits."""
+    records = [(name, letters)]
+    given = options | {"report": "ends"}
+    ends = naive_bounds.edit(records, patterns, k, **given)
+    most_gaps = [naive_sites.most_gaps(k)] * len(patterns)
+    return naive_sites.sites(ends, records, patterns, most_gaps, options["pam_side"])
 
 
 def letters_beside(hit, pattern, options):
@@ -191,11 +214,7 @@ class VariantCase:
     def check(self, folder):
         """Raise Wrong where the command does not write what the oracle does; folder: for files."""
         arguments, stdin = self.command(folder)
-        with ExitStack() as stack, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            for name, value in self.patches.items():
-                for module, constant in SMALL[name][0]:
-                    stack.enter_context(mock.patch.object(module, constant, value))
+        with patched(self.patches):
             result = here(*arguments, stdin=stdin)
         if result.status or b"Traceback" in result.err:
             raise Wrong(f"exit status {result.status}: {result.err.decode()}")
@@ -210,16 +229,128 @@ class VariantCase:
         search = plain(self.problem, patterns, self.k, self.options)
         three_prime = self.options.get("pam_side", "3p") == "3p"
         for name, letters in self.records:
-            for start, end, number, distance, strand, _ in search(letters, False):
+            are_sites = self.options.get("report") == "sites"
+            if are_sites:
+                given = name, letters, patterns, self.k, self.options
+                found = [hit[1:6] for hit in reference_sites(*given)]
+            else:
+                found = [hit[:5] for hit in search(letters, False)]
+            for start, end, number, distance, strand in found:
                 cells = name, start, end, patterns[number], strand, "", distance, "", distance
                 yield "\t".join(map(str, cells))
             given = name, letters, self.sites.get(name, []), self.samples, search, three_prime
+            most_gaps = naive_sites.most_gaps(self.k) if are_sites else None
             for start, end, number, strand, names, distance, who, known in naive_variants.hits(
-                *given
+                *given, most_gaps
             ):
                 known = "" if known is None else known
                 cells = name, start, end, patterns[number], strand, names, distance, who, known
                 yield "\t".join(map(str, cells))
+
+
+@dataclass(frozen=True)
+class GuideCase:
+    """Guides of a record with variants.
+
+    letters: of the record; sites: see `random_sites`; rules: what sites are; is_own: whether the
+    target is the record, and not one with the same letters.
+    """
+
+    letters: str
+    sites: list
+    samples: list
+    rules: naive_varied.Rules
+    is_own: bool
+    device: str = "cpu"
+    patches: dict = field(default_factory=dict)
+
+    def command(self, folder):
+        """(arguments, standard input) of the command line; writes its files."""
+        name = "r" if self.is_own else "other"
+        (folder / "target.fa").write_bytes(fasta([(name, self.letters)]))
+        (folder / "genome.fa").write_bytes(fasta([("r", self.letters)]))
+        (folder / "x.vcf").write_text(vcf_of({"r": self.sites}, self.samples))
+        k, pam, bulges, report = self.rules
+        words = ["guides", folder / "target.fa", folder / "genome.fa", "-k", k, "--pam", pam]
+        words += ["--max-insertions", bulges, "--max-deletions", bulges, "--report", report]
+        return [*words, "--variants", folder / "x.vcf", "--device", self.device, "-t", 1], b""
+
+    def check(self, folder):
+        """Raise Wrong where a guide has not the columns of the oracle; folder: for files."""
+        arguments, stdin = self.command(folder)
+        with patched(self.patches):
+            result = here(*arguments, stdin=stdin)
+        if b"there is no guide" in result.err:
+            return
+        if result.status or b"Traceback" in result.err:
+            raise Wrong(f"exit status {result.status}: {result.err.decode()}")
+        head, *rows = (row.split("\t") for row in result.out.decode().splitlines())
+        for cells in rows:
+            row = dict(zip(head, cells, strict=True))
+            own = (int(row["start"]), int(row["end"]), row["strand"]) if self.is_own else None
+            given = "r", self.letters, self.sites, self.samples, row["guide"], own, self.rules
+            count, specificity, names, frequency = naive_varied.guide_columns(*given)
+            compare(
+                repr([row["variant_sites"], row["target_variants"]]).encode(),
+                repr([str(count), names]).encode(),
+            )
+            for name, wanted in (("specificity_variants", specificity), ("target_af", frequency)):
+                found = float(row[name] or "nan")
+                are_unknown = math.isnan(found) and math.isnan(wanted)
+                if not are_unknown and not math.isclose(found, wanted, abs_tol=1e-4):
+                    raise Wrong(f"{name} is {found}, and not what the oracle says, {wanted}")
+
+
+def random_places(rng, guide, most):
+    """Letters with sites of a guide in them, as many as said at the most."""
+    parts = [guide + rng.choice("ACGT") + "GG"]
+    for _ in range(rng.randint(0, most - 1)):
+        letters = list(guide)
+        for _ in range(rng.randrange(4)):
+            place = rng.randrange(len(letters))
+            kinds = [[rng.choice("ACGT")]] * 4 + [[], [letters[place], rng.choice("ACGT")]]
+            letters[place : place + 1] = rng.choice(kinds)
+        site = "".join(letters) + rng.choice(["AGG", "TGG", "GGG", "CGA", "GGGG"])
+        parts.append(rng.choice([site, site, naive.reverse_complement(site)]))
+    rng.shuffle(parts)
+    return "".join(rng.choice(["", "T", "AT", "GG"]) + part for part in parts)
+
+
+@st.composite
+def guide_cases(draw, device):
+    """A GuideCase."""
+    rng = random.Random(draw(st.integers(0, 1 << 32)))
+    samples = [f"S{number}" for number in range(draw(st.sampled_from([0, 1, 2, 3])))]
+    bulges = draw(st.sampled_from([0, 0, 0, 1]))
+    k = draw(st.integers(1, 2 if bulges else 3))
+    letters = random_places(rng, "".join(rng.choices("ACGT", k=20)), 2 if bulges else 4)
+    return GuideCase(
+        letters=letters,
+        sites=random_sites(rng, letters, samples),
+        samples=samples,
+        rules=naive_varied.Rules(k, "NGG", bulges, draw(st.sampled_from(["sites", "ends"]))),
+        is_own=draw(st.booleans()),
+        device=device,
+        patches=draw(patches()),
+    )
+
+
+@contextmanager
+def patched(values):
+    """Set constants of SMALL, by name, without warnings."""
+    with ExitStack() as stack, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, value in values.items():
+            for module, constant in SMALL[name][0]:
+                stack.enter_context(mock.patch.object(module, constant, value))
+        yield
+
+
+@st.composite
+def patches(draw):
+    """Some constants of SMALL, with their values."""
+    chosen = draw(st.sets(st.sampled_from(sorted(SMALL)), max_size=3))
+    return {each: draw(st.sampled_from(SMALL[each][1])) for each in sorted(chosen)}
 
 
 @st.composite
@@ -233,7 +364,8 @@ def variant_cases(draw, kind, device):
     k = draw(st.sampled_from([0, 1] if is_slow else [0, 1, 2]))
     options = {"strand": draw(st.sampled_from(["both", "both", "+", "-"]))}
     if problem == "edit":
-        options["report"] = draw(st.sampled_from(["minima", "ends"]))
+        reports = ["minima", "ends", "sites", "sites"] if rule else ["minima", "ends"]
+        options["report"] = draw(st.sampled_from(reports))
     if rule:
         options["pam"] = draw(st.sampled_from(SEVERAL))
         options["pam_side"] = draw(st.sampled_from(["3p", "5p"]))
@@ -253,7 +385,6 @@ def variant_cases(draw, kind, device):
 
     name, letters = records[0]
     patterns = random_patterns(rng, letters, sites[name], samples, m, bool(rule))
-    chosen = draw(st.sets(st.sampled_from(sorted(SMALL)), max_size=3))
     return VariantCase(
         problem=problem,
         records=records,
@@ -266,5 +397,5 @@ def variant_cases(draw, kind, device):
         is_compressed=draw(st.booleans()),
         threads=draw(st.integers(1, 2)),
         device=device,
-        patches={each: draw(st.sampled_from(SMALL[each][1])) for each in sorted(chosen)},
+        patches=draw(patches()),
     )

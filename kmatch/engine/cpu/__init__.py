@@ -1,1 +1,2 @@
-"""Bit-plane kernels for the CPU; those that scan text have twins of the same name under `cuda`."""
+"""Bit-plane kernels for the CPU; kernels that scan text have twins of the same name under
+`cuda`."""

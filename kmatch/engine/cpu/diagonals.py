@@ -2,8 +2,8 @@
 
 A window of text is compared with a pattern from their first letters on. A word says for each
 diagonal of their matrix at which rows, letters of the pattern, it differs from the window. The row
-that a diagonal reaches with e differences follows from those that its neighbours reach with e − 1,
-and goes on to the next such bit (Landau and Vishkin). Of GATCA and the window GATTCA:
+that a diagonal reaches with e differences follows from the rows of its neighbours with e − 1, and
+goes on to the next such bit (Landau and Vishkin). Of GATCA and the window GATTCA:
 
     row                    0 1 2 3 4
     pattern                G A T C A

@@ -21,7 +21,7 @@ def counter_bits(length, k):
 
 @inlined
 def add(state, counter, bits, plus, minus):
-    """Add 1 in the lanes of `plus` and −1 in those of `minus`; returns the sign vector."""
+    """Add 1 in the lanes of `plus` and −1 in the lanes of `minus`; returns the sign vector."""
     sign = plus
     for address in range(counter, counter + bits * WORDS, WORDS):
         old = load(state, address)

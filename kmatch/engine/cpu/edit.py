@@ -74,8 +74,8 @@ class Areas(NamedTuple):
     """Where in the state of a tile things are: indices of vectors, in this order.
 
     From 0 on vertical deltas of all rows; border: horizontal deltas of a block's columns; carries:
-    those of a counter; counters: one for each group, of its last row; spare: one more; fell: the
-    lanes in which D fell when it last changed, and memory for lanes. bits: of a counter.
+    of a counter; counters: one for each group, of its last row; spare: one more; fell: the lanes in
+    which D fell when it last changed, and memory for lanes. bits: of a counter.
     """
 
     border: int
@@ -131,7 +131,7 @@ def _alive(state, above, spare, bits, top, bottom):
 @kernel
 def _emit(state, lanes, counter, bits, row, tile, above, writer):
     """Write the codes of lanes, set in the vector at `lanes`, in the column of a text row; above:
-    what a counter is less than the distance."""
+    the distance less the counter."""
     words = nonzero(load(state, lanes))
     while words != 0:
         word = lowest(words)

@@ -52,8 +52,10 @@ class CpuEngine(Engine):
         return whole[skip : skip + size]  # again where its loads cross cache lines
 
     def _united(self, text: Text, masks: Bytes, beside: Beside | None = None) -> Text:
-        """The same chunk with planes of IUPAC letters behind A, C, G and T, of these masks, and
-        those of where PAMs stand behind them."""
+        """Return the same chunk with more planes behind A, C, G and T.
+
+        First come planes of IUPAC letters, of these masks, then planes of the places of PAMs.
+        """
         more = len(masks) + (STRANDS if beside else 0)
         if not more:
             return text
@@ -75,7 +77,7 @@ class CpuEngine(Engine):
 
     def start_lookup(self, view: View, tables: Tables, capacity: int) -> Scan:
         """A Scan for the ends within the limits of their queries, as `start_edit`, beside PAMs and
-        where a View, which has its letters, does not show what stands beside them.
+        where a View, which has its letters, does not show the letters beside them.
 
         It gives a chunk up that has too many candidates (see `Found`).
         """

@@ -108,11 +108,11 @@ def _make_seek(kept):
     def seek(planes, at, last, offsets, query, counter, counts):
         """Count the mismatches of one query, WIDE words at a time, until a lane is within k.
 
-        planes, offsets, counts: pointers; offsets: of a letter's words from those of its window's
-        start. Returns the index of these words, `last` or more if there are none; counts then holds
-        their live plane and the bits of their counters, WIDE words each. query: its first counted
-        letter, its first exact one, its end, and the letter from which on it pays to look whether
-        any lane is live.
+        planes, offsets, counts: pointers; offsets: of a letter's words from the words of its
+        window's start. Returns the index of these words, `last` or more if there are none; counts
+        then holds their live plane and the bits of their counters, WIDE words each. query: its
+        first counted letter, its first exact one, its end, and the letter from which on it pays to
+        look whether any lane is live.
         """
         first, exact, end, look = query
         rest = first + (exact - first) // 4 * 4  # letters that make no four

@@ -64,7 +64,7 @@ class Candidates(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What a thread looks up and compares with.
+    """The memory with which a thread looks up and compares.
 
     hot: uint64, for each window the look-ups that find something, a bit each; state: see
     `distances`.

@@ -1,4 +1,4 @@
-"""Starts of primers that a relative of the target decides, and those that are left for a sweep.
+"""Starts of primers that a relative of the target decides, and starts that are left for a sweep.
 
 Nearly every start of a target that has a relative in the background is decided by an alignment
 along the diagonal of an exact stretch that both share. A sweep of all starts, which takes a tile of

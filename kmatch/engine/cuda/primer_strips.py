@@ -48,12 +48,11 @@ class PrimerTile(NamedTuple):
 
     limits, bounds: of all starts; first: of the 64 starts that are the thread's word; width: words
     of a tile; word: the thread's; the rest is in shared memory: planes: letter p of row i at
-    (p·rows + i)·width; masks: the lanes of which row i is the row of interest, at i·width;
-    interest: uint8, these rows, of lane i at i·width, counted from 1, with 0 for the last row of
-    the strip above; deeper: the lanes whose limits are below the strip; passing: lanes that were
-    alive down to the strip's top, which are looked for at its last row first; alive: for each
-    thread the lanes that its sweep left alive; carried: the bits of D − k above the strip before
-    its first column.
+    (p·rows + i)·width; masks: the lanes whose row of interest is row i, at i·width; interest:
+    uint8, these rows, of lane i at i·width, counted from 1, with 0 for the last row of the strip
+    above; deeper: the lanes whose limits are below the strip; passing: lanes that were alive down
+    to the strip's top, which are looked for at its last row first; alive: for each thread the lanes
+    that its sweep left alive; carried: the bits of D − k above the strip before its first column.
     """
 
     limits: DeviceArray

@@ -4,8 +4,8 @@ Three-input logic is two LOP3 instructions each. The assembler finds most of the
 splits some of them again: written out, the adders and the recurrence keep the number of operations
 that they are counted to have.
 
-The simulator needs functions that use `cuda` in the modules of the kernels, so those here that do
-have others in their place there.
+The simulator needs functions that use `cuda` in the modules of the kernels, so functions here that
+use it have others in their place there.
 """
 
 from typing import NamedTuple
@@ -115,5 +115,5 @@ else:
 
     @cuda.jit(device=True)
     def any_of_warp(lanes):
-        """Whether a thread of the warp, all of which is in step, has lanes."""
+        """Return whether a thread of the warp has lanes; the whole warp is in step."""
         return cuda.any_sync(WHOLE, lanes != NONE)

@@ -4,8 +4,8 @@ process KMATCH {
 
     conda "${moduleDir}/environment.yml"
     container "${workflow.containerEngine in ['singularity', 'apptainer'] && !task.ext.singularity_pull_docker_container
-        ? 'https://depot.galaxyproject.org/singularity/kmatch:1.1.0--pyhdfd78af_0'
-        : 'quay.io/biocontainers/kmatch:1.1.0--pyhdfd78af_0'}"
+        ? 'https://depot.galaxyproject.org/singularity/kmatch-dna:2.0.0--pyhdfd78af_0'
+        : 'quay.io/biocontainers/kmatch-dna:2.0.0--pyhdfd78af_0'}"
 
     input:
     tuple val(meta), path(queries)
