@@ -180,12 +180,12 @@ def cpu_primers():
 
 def gpu_human():
     """Whole processes on a genome as large as a human one, on 16 cores and a GPU."""
-    yield ["job", "search", "genome", "device", "seconds", "CPU, s", "million rows"]
+    yield ["job", "search", "genome", "device", "s", "CPU, s", "MB", "MB written", "1.1.0, s"]
     for row in rows_of("gpu-human"):
         cells = (row["job"], f"`{row['search']}`", row["genome"], row["device"])
-        cpu = "" if row["cpu"] is None else figure(row["cpu"])
-        hits = "" if row["hits"] is None else figure(row["hits"] / 1e6)
-        yield [*cells, figure(row["seconds"]), cpu, hits]
+        spent = (figure(row["seconds"]), figure(row["cpu"]), f"{row['mb']:,}")
+        before = "" if row["before"] is None else figure(row["before"])
+        yield [*cells, *spent, f"{row['mb_written']:,.0f}", before]
 
 
 def gpu_kernels():

@@ -163,3 +163,12 @@ def test_bulges_do_not_make_places_of_their_own(report, tmp_path):
 @given(case=guide_cases("cpu"))
 def test_guides_have_the_columns_of_copies_made_whole(case, tmp_path_factory):
     case.check(tmp_path_factory.mktemp("guides"))
+
+
+def test_guides_without_a_site_beside_an_allele(tmp_path):
+    vcf = write(tmp_path / "x.vcf", line(genotypes=("0|1",), pos=2))
+    target = kmatch.Genome.from_records([("t", f"AA{GUIDE}AGG")])
+    genome = kmatch.Genome.from_records([("a", "ACGTCATT" * 4)])
+    guides = kmatch.guides(target, genome, 1, variants=vcf)
+    assert guides.guide.tolist() == [GUIDE]
+    assert (guides.d0 + guides.d1 + guides.variant_sites).tolist() == [0]

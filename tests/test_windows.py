@@ -222,7 +222,14 @@ def test_a_hit_is_taken_once_from_a_window_around_its_first_allele():
     lifted = windows.lift(hits.record, hits.start, hits.end)
     assert lifted.start.tolist() == [4, 4, 4, 6, 4, 6, 7]
     rows = windows.alleles_under(hits.record, hits.start, hits.end)
-    found = WindowHits(hits, hits.end - 1, lifted, np.full(len(hits), FOREVER), rows)
+    found = WindowHits(
+        hits=hits,
+        pattern_end=hits.end - 1,
+        anchors=lifted.end - 1,
+        lifted=lifted,
+        reference_distance=np.full(len(hits), FOREVER),
+        rows=rows,
+    )
     found = over_anchors_first(windows, found)
     assert found.hits.record.tolist() == [0, 1, 3, 1]
     found = each_once(windows, found)

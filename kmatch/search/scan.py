@@ -16,7 +16,7 @@ from kmatch.arrays import Longs
 from kmatch.engine.engine import Engine, Scan
 
 CAPACITY: int | None = None  # hit codes of a scan, None for the engine's own; tests make it tiny
-BATCH = 1 << 15  # codes that are an item of work, at the most
+BATCH = 1 << 17  # codes that are an item of work, at the most
 LETTERS = 1 << 23  # of alignments that come together
 AHEAD = 2  # scans under way for each queue, beside the chunk that is reported
 MARGIN = 2.0  # times the expected hits fit into the capacity

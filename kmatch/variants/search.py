@@ -144,6 +144,8 @@ class VariantSearch(Search[HitBatch]):
         of_haplotypes = self._hits_made_in(placed, of_reference, dense_groups)
         made = said_once(of_haplotypes) if of_haplotypes else no_hits()
         hits = in_one_order(of_reference, made)
+        if not len(hits):
+            return no_hits()
 
         # What is told of the alleles under them.
         if self._given.alleles:
