@@ -5,6 +5,7 @@ line needs this for `--help`.
 """
 
 import re
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -70,12 +71,22 @@ _heard: ContextVar[list[KmatchWarning] | None] = ContextVar("heard", default=Non
 
 
 def warn(message: str, kind: type[KmatchWarning] = KmatchWarning) -> None:
-    """Warn by Python's means."""
+    """Warn by Python's means, at the line that called kmatch."""
     heard = _heard.get()
     if heard is None:
-        warnings.warn(message, kind, stacklevel=3)
+        warnings.warn(message, kind, stacklevel=_level_of_caller())
     else:
         heard.append(kind(message))
+
+
+def _level_of_caller() -> int:
+    """Return the `stacklevel`, for the function that asks, of the line that called kmatch."""
+    level = 1
+    frame = sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "kmatch":
+        level += 1
+        frame = frame.f_back
+    return level
 
 
 @contextmanager

@@ -164,3 +164,11 @@ def test_nothing_of_the_process_is_changed(tmp_path, monkeypatch):
     command = (sys.executable, "-c", UNCHANGED, tmp_path)
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_warnings_point_to_the_line_that_called():
+    genome = kmatch.Genome.from_records([("a", "ACGTACGTTTGACCA")])
+    with pytest.warns(kmatch.KmatchWarning) as heard:
+        kmatch.hamming(genome, ["ACGTA", "ACGTT"], 1, limit=1)
+        kmatch.multi(genome, ["ACGTNNN"], 1, pam="NGG")
+    assert [warning.filename for warning in heard] == [__file__, __file__]

@@ -119,6 +119,17 @@ class TestHits:
         frame = hits[4:9].to_dataframe()
         assert list(frame) == [*kmatch.Hit._fields, "cigar", "match"]
         assert frame["cigar"].tolist() == hits.cigar.tolist()[4:9]
+        chosen = hits.to_dataframe(columns=["start", "sequence"])
+        assert list(chosen) == ["start", "sequence"]
+        assert chosen["sequence"].tolist() == hits.record.tolist()
+        with pytest.raises(kmatch.InputError, match="no column 'distanse'"):
+            hits.to_dataframe(columns=["distanse"])
+
+    def test_a_misspelt_column_suggests_one(self, hits):
+        with pytest.raises(AttributeError, match=r"'distanse'; did you mean 'distance'\?"):
+            hits.distanse  # noqa: B018
+        with pytest.raises(AttributeError, match=r"no column 'qqq'$"):
+            hits.qqq  # noqa: B018
 
 
 UNLIKE = [

@@ -225,11 +225,21 @@ class Table(Generic[SomeBatch, Row]):
         if self.annotation and self.warns:
             self.annotation.check()
 
-    def __getattr__(self, name: str) -> Any:
-        """A column that not all tables of a class have."""
-        if name.startswith("_") or name not in self.columns:
-            raise AttributeError(f"{type(self).__name__} has no column {name!r}")
-        return self.columns[name].__get__(self, type(self))
+    if not TYPE_CHECKING:  # a type checker sees the columns that a class declares, and no others
+
+        def __getattr__(self, name: str) -> Any:
+            """Return a column that not all tables of a class have."""
+            if name.startswith("_") or name not in self.columns:
+                raise AttributeError(self._advice(name))
+            return self.columns[name].__get__(self, type(self))
+
+    def _advice(self, name: str) -> str:
+        """Return what is said of an attribute that is none, and the one that may be meant."""
+        from difflib import get_close_matches
+
+        advice = f"{type(self).__name__} has no column {name!r}"
+        near = [] if name.startswith("_") else get_close_matches(name, dir(self), 1)
+        return f"{advice}; did you mean {near[0]!r}?" if near else advice
 
     def __dir__(self) -> list[str]:
         columns = self.columns
@@ -365,13 +375,21 @@ class Table(Generic[SomeBatch, Row]):
 
         return table_of(self).draw(records)
 
-    def to_dataframe(self) -> Any:
-        """The columns as a pandas.DataFrame. Raises OutputError where pandas is not installed."""
-        return needed("pandas", "to_dataframe()").DataFrame(self._series())
+    def to_dataframe(self, columns: Sequence[str] | None = None) -> Any:
+        """Return the columns as a pandas.DataFrame.
 
-    def to_polars(self) -> Any:
-        """The columns as a polars.DataFrame. Raises OutputError where polars is not installed."""
-        return needed("polars", "to_polars()").DataFrame(self._series(as_lists="OU"))
+        columns: their names, None for those of a row and of TSV. Raises InputError for a name that
+        is none, and OutputError where pandas is not installed.
+        """
+        return needed("pandas", "to_dataframe()").DataFrame(self._series(columns))
+
+    def to_polars(self, columns: Sequence[str] | None = None) -> Any:
+        """Return the columns as a polars.DataFrame.
+
+        columns: their names, None for those of a row and of TSV. Raises InputError for a name that
+        is none, and OutputError where polars is not installed.
+        """
+        return needed("polars", "to_polars()").DataFrame(self._series(columns, as_lists="OU"))
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The columns as a stream of Arrow, which Polars, DuckDB and others read.
@@ -396,11 +414,15 @@ class Table(Generic[SomeBatch, Row]):
         """A column by its name, of TSV or of an attribute. Raises InputError for another name."""
         return getattr(self, self.known(name))
 
-    def _series(self, as_lists: str = "") -> dict[str, Any]:
-        """Return the columns of a data frame; as_lists: the kinds of dtypes that become lists."""
+    def _series(self, names: Sequence[str] | None = None, as_lists: str = "") -> dict[str, Any]:
+        """Return the columns of a data frame.
+
+        names: of the columns, None for those of a row and of TSV; as_lists: the kinds of dtypes
+        that become lists.
+        """
         columns = {}
-        for name in (*self._row._fields, *self.tsv):
-            values = getattr(self, name)
+        for name in (*self._row._fields, *self.tsv) if names is None else names:
+            values = self.column(name)
             columns[name] = values.tolist() if values.dtype.kind in as_lists else values
         return columns
 

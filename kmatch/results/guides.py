@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kmatch.arrays import Longs, bounds_of, order_of
 from kmatch.results.batches import GuideBatch
@@ -116,6 +117,15 @@ class Guides(Placed[GuideBatch, Any]):
     target_variants = Column(np.object_, lambda batch, _: words_of(batch.target_variants))
     target_af = Column(np.float64, lambda batch, _: batch.target_af, "g")
     bed = ("record", "start", "end", "guide", "score", "strand")
+
+    if TYPE_CHECKING:  # as far as they were asked for; those beyond d5 by `column`
+        d0: Longs
+        d1: Longs
+        d2: Longs
+        d3: Longs
+        d4: Longs
+        d5: Longs
+        specificity_mit: NDArray[np.float64]
 
     def __init__(self, batches: Iterable[GuideBatch], k: int, scores: Sequence[str] = ()) -> None:
         """scores: names of scores beside CFD by which guides have a specificity too."""

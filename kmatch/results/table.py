@@ -8,6 +8,7 @@ from math import nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kmatch.arrays import Floats, Longs, bounds_of
 from kmatch.errors import InputError
@@ -199,6 +200,10 @@ class Hits(Placed[HitBatch, Hit]):
     samples = Column(np.object_, lambda batch, _: shared(batch.samples, CarrierNames))
     reference_distance = Column(np.float64, lambda batch, _: batch.reference_distance, ".0f")
     alleles = Column(np.object_, lambda batch, _: words_of(batch.alleles))
+
+    if TYPE_CHECKING:  # which hits have where they were asked for
+        cfd: NDArray[np.float64]
+        mit: NDArray[np.float64]
 
     scores: tuple[str, ...] = ()  # the names of those that hits have
     has_alleles = False  # whether `alleles` is known of them
