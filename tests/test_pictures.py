@@ -593,3 +593,12 @@ def test_several_genomes(tmp_path):
     assert len(marks(figure)) == len(products) == 4
     assert figure.get_suptitle() == "4 products of 1 pair in 4 records"
     assert "no products" in written(products[:0].plot().axes[0].texts)
+
+
+def test_few_sites_have_whole_ticks():
+    guides = {**GUIDES, "d0": np.ones(40, np.int64), "d10": np.zeros(40, np.int64)}
+    figure = table(FORTY, (400,), noun="guide", **guides).draw()
+    (axes,) = (axes for axes in figure.axes if axes.get_ylabel() == "sites")
+    figure.canvas.draw()
+    ticks = axes.get_yticks()
+    assert len(ticks) > 1 and (ticks == ticks.round()).all()

@@ -137,7 +137,7 @@ def _draw_panel(axes: Any, places: Places, bounds: Longs, name: str, values: Flo
     axes.grid(axis="y", color="0.9", linewidth=0.6)
     for start, end in zip(bounds[1::2], bounds[2::2], strict=False):
         axes.axvspan(start, end, color="0.95", linewidth=0, zorder=0)
-    is_whole = bool(np.nanmax(values) > 2)
+    is_whole = not name.startswith("specificity")
     axes.yaxis.get_major_locator().set_params(integer=is_whole)
 
 
