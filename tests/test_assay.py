@@ -15,17 +15,11 @@ import kmatch
 from kmatch.apps import assay as assay_search
 from kmatch.apps.assay import Grid
 from kmatch.apps.duplexes import Comparer
-from kmatch.engine.types import Columns, Texts
+from kmatch.engine.types import Columns, Texts, codes_of
 from kmatch.errors import InputError
 from kmatch.results.assays import VERDICTS, Assays
 from kmatch.results.batches import NO, SEEN, UNKNOWN, YES, AssayBatch, HitBatch
-from kmatch.results.melting import (
-    SALTS,
-    Salts,
-    codes_of,
-    gc_fractions,
-    melting_temperatures,
-)
+from kmatch.results.melting import SALTS, Salts, gc_fractions, melting_temperatures
 from kmatch.search import best
 from kmatch.search.query import Query
 from kmatch.sequences.alphabet import encode_text

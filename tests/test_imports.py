@@ -26,9 +26,8 @@ ABOVE = {
 }
 
 
-def imports(anywhere=True):
-    """Return module → the others that it imports, as parts of their names; if not anywhere, those
-    that are imported with it."""
+def imports():
+    """Return module → the others that it imports, as parts of their names, in functions too."""
     files = {}
     for path in PACKAGE.rglob("*.py"):
         parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
@@ -36,24 +35,21 @@ def imports(anywhere=True):
     found = {}
     for module, path in files.items():
         tree = ast.parse(path.read_bytes())
-        names = {tuple(name.split(".")) for name in imported(tree, anywhere)}
+        names = {tuple(name.split(".")) for name in imported(tree)}
         found[module] = {name if name in files else name[:-1] for name in names} & files.keys()
         found[module].discard(module)
     return found
 
 
-def imported(node, anywhere):
-    """Yield the dotted names of what is imported; if not anywhere, outside functions alone."""
+def imported(node):
+    """Yield the dotted names of what is imported, but for type checkers alone."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import):
             yield from (alias.name for alias in child.names)
         elif isinstance(child, ast.ImportFrom):
             yield from (f"{child.module}.{alias.name}" for alias in child.names)
-        elif not (
-            (isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) and not anywhere)
-            or (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING")
-        ):
-            yield from imported(child, anywhere)
+        elif not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+            yield from imported(child)
 
 
 def test_there_is_no_circle():

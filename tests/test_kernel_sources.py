@@ -17,7 +17,7 @@ READ = set(kernel_sources())
 
 def test_what_kernel_sources_import_is_read_too():
     """So are constants in them. A kernel beside other code belongs in a file of its own."""
-    for module, others in imports(anywhere=True).items():
+    for module, others in imports().items():
         for file in map(file_of, others if file_of(module) in READ else ()):
             assert file in READ, module
 

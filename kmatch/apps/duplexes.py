@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from kmatch.arrays import Bools, Floats, Longs, bounds_of, gather
-from kmatch.engine.types import SKIP_PATTERN, SKIP_TEXT
+from kmatch.engine.types import SKIP_PATTERN, SKIP_TEXT, codes_of
 from kmatch.genome import Genomes
 from kmatch.results.batches import SEEN, HitBatch
-from kmatch.results.melting import Salts, codes_of, melting_temperatures
+from kmatch.results.melting import Salts, melting_temperatures
 from kmatch.results.table import Hits
 from kmatch.search.alignments import with_alignments
 from kmatch.search.query import Query

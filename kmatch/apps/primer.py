@@ -15,11 +15,10 @@ from kmatch.arguments import BACKGROUND_STRANDS, check_choice, check_limits, che
 from kmatch.arrays import Bools, Bytes, Floats, Longs, Rows, bounds_of, order_of, run_starts
 from kmatch.engine.cpu.seeds import Seeds, open_starts
 from kmatch.engine.engine import Engine
-from kmatch.engine.types import FRESH, UNKNOWN, Starts
+from kmatch.engine.types import FRESH, UNKNOWN, Starts, codes_of
 from kmatch.errors import InputError
 from kmatch.genome import Genome
 from kmatch.results.batches import PrimerBatch
-from kmatch.results.melting import codes_of
 from kmatch.search.algorithms import choose_algorithm
 from kmatch.search.panel import wanted_strands
 from kmatch.search.query import RUN, Run

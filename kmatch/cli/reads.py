@@ -8,7 +8,7 @@ import click
 from kmatch.cli import options
 from kmatch.cli.command import OUTPUT, Argument, Given, Option, command, grouped
 from kmatch.cli.options import ONE
-from kmatch.cli.searches import Search, check_columns, heard
+from kmatch.cli.searches import Search, check_columns, given_patterns, heard
 from kmatch.errors import counted
 
 READS = Argument("reads", "A file of FASTA or FASTQ, compressed or not; - is standard input.")
@@ -70,13 +70,9 @@ def filter(given: Given) -> None:
     from kmatch.apps.reads import ReadFilter, ReadSearch, check_suffix
     from kmatch.results.table import Hits
     from kmatch.search.query import Query
-    from kmatch.sequences.patterns import load_patterns, read_patterns
     from kmatch.sequences.reads import opened_reads
 
-    if given.patterns:
-        panel = read_patterns(given.patterns, given.column, given.name_column)
-    else:
-        panel = load_patterns(list(given.sequences))
+    panel = given_patterns(given)
     problem, report = ("edit", "loci") if given.edit else ("hamming", None)
     query = Query(problem, panel, given.k, report=report, max_unknown=given.max_unknown)
     search.aligned = bool(given.hits)

@@ -441,12 +441,9 @@ def _panel(given: Given) -> "PatternSet":
     if given.sequences and given.column is not None:
         raise click.UsageError("--column is one of a file of patterns; leave it out beside -p")
     check_columns(given)
-    from kmatch.sequences.patterns import load_patterns, read_patterns, repeated_names
+    from kmatch.sequences.patterns import repeated_names
 
-    if given.patterns:
-        panel = read_patterns(given.patterns, given.column, given.name_column)
-    else:
-        panel = load_patterns(list(given.sequences))
+    panel = given_patterns(given)
     if repeated := repeated_names(panel):
         warn(f"{listed(repeated)}: the name stands for more than one pattern; all are searched")
     if not given.pam:
@@ -454,6 +451,15 @@ def _panel(given: Given) -> "PatternSet":
     from kmatch.search.rules import beside_pams
 
     return beside_pams(panel, given.pam, given.pam_side)
+
+
+def given_patterns(given: Given) -> "PatternSet":
+    """Return the patterns of a file or of `-p`."""
+    from kmatch.sequences.patterns import load_patterns, read_patterns
+
+    if given.patterns:
+        return read_patterns(given.patterns, given.column, given.name_column)
+    return load_patterns(list(given.sequences))
 
 
 def check_columns(given: Given) -> None:

@@ -83,6 +83,17 @@ UNKNOWN = 4  # a letter that matches nothing
 
 FRESH = 5  # before the first letter of a record: alignments begin anew
 
+_CODES = np.full(256, UNKNOWN, np.uint8)
+_CODES[[1, 2, 4, 8]] = range(4)
+
+
+def codes_of(masks: Bytes) -> Bytes:
+    """Return the codes of letters, uint8[n]: 0 to 3 for A, C, G and T, UNKNOWN for any other.
+
+    masks: uint8[n], the letters as sets of bases.
+    """
+    return _CODES[masks]
+
 
 class Starts(NamedTuple):
     """All starts of primers in a target of T records and n letters.

@@ -33,13 +33,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmatch.arrays import Bools, Bytes, Floats, Longs, Rows, bounds_of
+from kmatch.engine.types import UNKNOWN
 
 GAS = 1.987  # cal/(K·mol)
 ZERO_CELSIUS = 273.15  # K
-OTHER = 4  # the code of anything but one base
 CODE_COUNT = 5
-CODES_BY_MASK = np.full(16, OTHER, np.uint8)
-CODES_BY_MASK[[1, 2, 4, 8]] = [0, 1, 2, 3]
 # How the tables spell a letter of the oligo, and what its site pairs with it, by code.
 OLIGO_LETTERS = "ACGT?"
 PAIRED_LETTERS = "TGCA?"
@@ -65,14 +63,6 @@ SALTS = Salts()
 PLAIN = Salts(magnesium=0, dntps=0)  # Biopython's own
 
 
-def codes_of(masks: Bytes) -> Bytes:
-    """Return the codes of letters, uint8[n]: 0 to 3 for A, C, G and T, OTHER for any other.
-
-    masks: uint8[n], the letters as sets of bases.
-    """
-    return CODES_BY_MASK[masks]
-
-
 def gc_fractions(codes: Bytes, start: Longs, end: Longs) -> Floats:
     """Return the share of G and C among the known letters of each stretch, float64[n].
 
@@ -81,7 +71,7 @@ def gc_fractions(codes: Bytes, start: Longs, end: Longs) -> Floats:
     """
     is_strong = (codes == 1) | (codes == 2)
     strong_count = _sums(is_strong, start, end)
-    base_count = _sums(codes < OTHER, start, end)
+    base_count = _sums(codes < UNKNOWN, start, end)
     return strong_count / np.maximum(base_count, 1)
 
 

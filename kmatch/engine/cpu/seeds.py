@@ -16,7 +16,7 @@ import numpy as np
 
 from kmatch.arrays import Bytes, Ints, Longs, bounds_of, range_join
 from kmatch.engine.cpu.primer import settle
-from kmatch.engine.types import UNKNOWN, Starts
+from kmatch.engine.types import Starts, codes_of
 from kmatch.jit.entries import entry
 
 WORDS = 1 << 22  # of 11 letters
@@ -29,16 +29,12 @@ raise_by_seeds = entry(
     tuple[Longs, Bytes, Bytes, int, Longs, Longs, Ints, Ints, Longs, Longs, int],
 )
 
-# The code of a set of bases: 0 to 3 for A, C, G and T alone.
-_CODES = np.full(256, UNKNOWN, np.uint8)
-_CODES[[1, 2, 4, 8]] = range(4)
-
 
 class Seeds:
     """The words of a target, which are looked up in backgrounds."""
 
     def __init__(self, starts: Starts) -> None:
-        self._codes = _CODES[starts.masks]
+        self._codes = codes_of(starts.masks)
         self._first_position = np.full(WORDS, -1, np.int32)
         self._next_position = np.full(len(self._codes), -1, np.int32)
         index_words(self._codes, self._first_position, self._next_position)
