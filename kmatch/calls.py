@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from kmatch.apps.searches import begin_search, make_scorer, on_cluster
 from kmatch.arguments import check_choice
+from kmatch.errors import InputError
 from kmatch.genome import Genome, as_genomes
 from kmatch.results.limit import limited
 from kmatch.results.scores import SCORES
@@ -74,7 +75,12 @@ def hits_of(
     score: Score | Sequence[Score] = (),
     nuclease: str | None = None,
 ) -> Hits:
-    """Return the Hits of a search for patterns: with alignments where a column needs them."""
+    """Return the Hits of a search for patterns: with alignments where a column needs them.
+
+    Raises InputError for the side of a PAM without the PAM.
+    """
+    if query.pam is None and query.pam_side == "5p":
+        raise InputError("pam_side has no effect without pam; give pam too")
     patterns = beside_pams(query.patterns, query.pam, query.pam_side)
     query = query._replace(patterns=patterns)
     variants = load_variants(where.variants)

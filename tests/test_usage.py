@@ -6,6 +6,7 @@ import click
 import pytest
 from support.commands import fasta, here, random_letters
 
+import kmatch
 from kmatch.cli.advice import COMMANDS, OPTIONS
 from kmatch.cli.command import kmatch as group
 
@@ -59,3 +60,36 @@ def test_exchanged_files(folder):
     said = here("hamming", "-", "chr.fa", "-k", 1, stdin=b">guide\nACGTTACGTTACGTTACGTT\n").err
     assert b"'chr1' of 3,000 letters" in said and said.count(b"exchanged?") == 1
     assert here("hamming", "chr.fa", "-p", letters * 2, "-k", 1).err == b""  # in many chunks
+
+
+ALONE = {  # an option without the one that it is beside, and a word of the message
+    "hamming g.fa p.txt -k 1 --samples S1": b"--samples has no effect without --variants",
+    "multi g.fa p.txt -k 1 --min-af 0": b"--min-af has no effect without --variants",
+    "edit g.fa p.txt -k 1 --max-haplotypes 9": b"--max-haplotypes has no effect without",
+    "edit g.fa p.txt -k 1 --dense-groups d.tsv": b"--dense-groups has no effect without",
+    "guides g.fa g.fa -k 1 --af-key AF": b"--af-key has no effect without --variants",
+    "multi g.fa p.txt -k 1 --pam-side 5p": b"--pam-side has no effect without --pam",
+    "multi g.fa p.txt -k 1 --nuclease cas9 --pam-side 5p": b"--nuclease sets --pam-side",
+    "multi g.fa p.txt -k 1 --summary-only --columns pattern": b"leave --columns out",
+    "multi g.fa p.txt -k 1 --summary-only --annotate a.gff": b"leave --annotate out",
+    "demux g.fa p.txt -k 1 --split d --columns read": b"--columns is for the table",
+    "demux g.fa p.txt -k 1 --split d --format csv": b"--format is for the table",
+    "filter g.fa -p ACGTTG -k 1 --column seq": b"--column is one of a file of patterns",
+    "filter g.fa -p p.txt -k 1": b"-p p.txt is a path",
+    "filter g.fa p.txt -k 1 --hits h.sam": b"--hits h.sam: '.sam' names no format",
+}
+
+
+@pytest.mark.parametrize("typed", ALONE)
+def test_options_that_would_have_no_effect(folder, typed):
+    done = here(*typed.split())
+    assert done.status == 2 and ALONE[typed] in done.err and done.out == b""
+
+
+def test_options_that_have_an_effect(folder):
+    """A side without --pam is that of the default PAM in guides, and of --pam in multi."""
+    assert here("multi", "g.fa", "p.txt", "-k", 0, "--pam", "N", "--pam-side", "5p").status == 0
+    guides = here("guides", "g.fa", "g.fa", "-k", 0, "--pam-side", "5p").out
+    assert b"chr1\t13\t36\tTTACCAGTAGGCATTAGGCA\tCGG\t+" in guides
+    with pytest.raises(kmatch.InputError, match="pam_side has no effect without pam"):
+        kmatch.multi("g.fa", ["ACGTTG"], 1, pam_side="5p")

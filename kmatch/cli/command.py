@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from kmatch import __version__
 from kmatch.cli.messages import one_line, showing_warnings
@@ -50,11 +51,13 @@ class Option(click.Option):
 
     names: parted by blanks; kind: a type, bool for a flag, the metavar of a text or a path, or
     choices, the first being the default; shown: the default in words, where it is none of the
-    values; reads: whether it is the path of an input.
+    values; reads: whether it is the path of an input; beside: the options of which one has to be
+    given, as it has no effect without.
     """
 
     def __init__(self, names: str, kind: Any, shown: str | None, text: str, **more: Any) -> None:
         self.group = more.pop("group", FIND)
+        self.beside: Sequence[str] = more.pop("beside", ())
         self.reads = more.pop("reads", kind in READ)
         self.writes = kind in WRITTEN and not self.reads
         if kind is bool:
@@ -195,11 +198,24 @@ class Command(_Exemplified):
                 inputs += [(name, one.removeprefix("@")) for one in paths]
             elif getattr(each, "writes", False) and (path or each.name == "output"):
                 outputs["-o" if each.name == "output" else each.opts[-1]] = path or "-"
+        self._check_beside(values)
         check_files(inputs, outputs)
         given = Given(inputs=inputs, outputs=outputs, **values)
         given.command = str(self.name)
         given.command_line = click.get_current_context().meta[TYPED]
         self._function(given)
+
+    def _check_beside(self, values: Mapping[str, Any]) -> None:
+        """Raise UsageError for an option that was typed, and has no effect without another."""
+        context = click.get_current_context()
+        given = {each.opts[-1] for each in self.params if values.get(str(each.name))}
+        for each in self.params:
+            beside = getattr(each, "beside", ())
+            is_typed = context.get_parameter_source(str(each.name)) is ParameterSource.COMMANDLINE
+            if is_typed and beside and given.isdisjoint(beside):
+                raise click.UsageError(
+                    f"{each.opts[-1]} has no effect without {beside[0]}; give {beside[0]} too"
+                )
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         arguments = [each for each in self.params if isinstance(each, Argument)]

@@ -206,6 +206,7 @@ PAMS = (
         PAM_SIDES,
         None,
         "Expect the PAM behind the pattern (3p: NGG) or before it (5p: TTTV).",
+        beside=("--pam", "--nuclease"),
     ),
 )
 NUCLEASE = Option(
@@ -291,6 +292,7 @@ def _sample_names(context: click.Context, option: click.Parameter, given: str) -
     return given.split(",") if given else None
 
 
+_BESIDE_VARIANTS = ("--variants",)
 VARIANTS = grouped(
     WHERE,
     Option(
@@ -307,6 +309,7 @@ VARIANTS = grouped(
         "all",
         "Take only the genotypes of these samples; of FILE the first word of each line.",
         callback=_sample_names,
+        beside=_BESIDE_VARIANTS,
     ),
     Option(
         "--min-af",
@@ -314,8 +317,16 @@ VARIANTS = grouped(
         None,
         "Take only alleles of this frequency or more, from 0 to 1.",
         default=0.0,
+        beside=_BESIDE_VARIANTS,
     ),
-    Option("--af-key", "KEY", None, "Read frequencies from this key of INFO.", default="AF"),
+    Option(
+        "--af-key",
+        "KEY",
+        None,
+        "Read frequencies from this key of INFO.",
+        default="AF",
+        beside=_BESIDE_VARIANTS,
+    ),
     Option(
         "--max-haplotypes",
         ONE,
@@ -323,8 +334,15 @@ VARIANTS = grouped(
         "Try N combinations of unphased alleles around an allele. Where there are more, only pairs "
         "are tried, and hits of three alleles or more can be missed.",
         default=1024,
+        beside=_BESIDE_VARIANTS,
     ),
-    Option("--dense-groups", "FILE", "none", "List the alleles with more combinations in FILE."),
+    Option(
+        "--dense-groups",
+        "FILE",
+        "none",
+        "List the alleles with more combinations in FILE.",
+        beside=_BESIDE_VARIANTS,
+    ),
 )
 
 

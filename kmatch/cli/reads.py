@@ -60,19 +60,17 @@ def filter(given: Given) -> None:
 
     Names, letters, qualities and the order of the reads stay.
     """
-    if bool(given.patterns) == bool(given.sequences):
-        raise click.UsageError("give the patterns as a file or with -p, one of the two")
-    check_columns(given)
     if bool(given.mates) != bool(given.mates_out):
         raise click.UsageError("--mates and --mates-out go together; give both")
     # The table is that of --hits.
-    search = Search(Given(**vars(given) | {"output": given.hits}), default="tsv")
+    form = options.format_by_name(given.hits, option="--hits")
+    search = Search(Given(**vars(given) | {"output": given.hits, "form": form}), default="tsv")
     from kmatch.apps.reads import ReadFilter, ReadSearch, check_suffix
     from kmatch.results.table import Hits
     from kmatch.search.query import Query
     from kmatch.sequences.reads import opened_reads
 
-    panel = given_patterns(given)
+    panel = given_patterns(given, "READS")
     problem, report = ("edit", "loci") if given.edit else ("hamming", None)
     query = Query(problem, panel, given.k, report=report, max_unknown=given.max_unknown)
     search.aligned = bool(given.hits)
@@ -164,6 +162,12 @@ def demux(given: Given) -> None:
     for option in ("trim", "mates"):
         if getattr(given, option) and not given.split:
             raise click.UsageError(f"--{option} is for the files of --split; give --split DIR too")
+    for option, value in (("--columns", given.columns), ("--format", given.form)):
+        if value and given.split and not given.output:
+            raise click.UsageError(
+                f"{option} is for the table, which beside --split is written only where -o says; "
+                "give -o FILE too"
+            )
     check_columns(given)
     search = Search(given, default="tsv")
     if search.form == "bed":

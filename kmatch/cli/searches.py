@@ -233,18 +233,22 @@ def _check_unknown(given: Given) -> None:
         raise click.UsageError("--max-unknown is not for --variants; leave one of them out")
 
 
-def check_inputs(given: Given, argument: str) -> None:
+def check_inputs(given: Given, argument: str, searched: str = "GENOME") -> None:
     """Raise UsageError for patterns given both as a file and with `-p`, or not at all, and for a
-    sequence in place of a file; argument: the name of the argument for the file, as `PATTERNS`."""
+    sequence in place of a file.
+
+    argument: the name of the argument for the file, as `PATTERNS`; searched: of the one for what is
+    searched.
+    """
     what = argument.lower()
     path = getattr(given, what)
-    for name, file in (("GENOME", given.genome), (argument, path)):
+    for name, file in ((searched, getattr(given, searched.lower())), (argument, path)):
         if file and _SEQUENCE.fullmatch(file) and not os.path.exists(file):
             raise click.UsageError(
                 f"{name} is a file, and there is none named {file}; sequences are given with -p"
             )
     if bool(path) == bool(given.sequences):
-        several = "; several genomes are one @LIST" if path else ""
+        several = "; several genomes are one @LIST" if path and searched == "GENOME" else ""
         raise click.UsageError(f"give the {what} as a file or with -p, one of the two{several}")
 
 
@@ -413,7 +417,7 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
 def _check_summary_only(given: Given) -> None:
     """Raise UsageError for options that --summary-only makes useless."""
     others = {"--summary": given.summary, "--format": given.form, "--limit": given.limit}
-    others["--html"] = given.html
+    others |= {"--html": given.html, "--columns": given.columns, "--annotate": given.annotate}
     for option, value in others.items():
         if given.summary_only and value:
             raise click.UsageError(
@@ -430,22 +434,8 @@ def _found(hit_count: int, counts: "Counts") -> str:
 
 
 def _panel(given: Given) -> "PatternSet":
-    """Return the patterns of a file or of `-p`, beside a PAM as they are searched beside it.
-
-    Warns of names that repeat.
-    """
-    for text in given.sequences:
-        if os.path.exists(text) and not _SEQUENCE.fullmatch(text):
-            raise click.UsageError(f"-p {text} is a path; give the file as PATTERNS, without -p")
-    check_inputs(given, "PATTERNS")
-    if given.sequences and given.column is not None:
-        raise click.UsageError("--column is one of a file of patterns; leave it out beside -p")
-    check_columns(given)
-    from kmatch.sequences.patterns import repeated_names
-
+    """Return the patterns of a file or of `-p`, beside a PAM as they are searched beside it."""
     panel = given_patterns(given)
-    if repeated := repeated_names(panel):
-        warn(f"{listed(repeated)}: the name stands for more than one pattern; all are searched")
     if not given.pam:
         return panel
     from kmatch.search.rules import beside_pams
@@ -453,13 +443,27 @@ def _panel(given: Given) -> "PatternSet":
     return beside_pams(panel, given.pam, given.pam_side)
 
 
-def given_patterns(given: Given) -> "PatternSet":
-    """Return the patterns of a file or of `-p`."""
-    from kmatch.sequences.patterns import load_patterns, read_patterns
+def given_patterns(given: Given, searched: str = "GENOME") -> "PatternSet":
+    """Return the patterns of a file or of `-p`, and warn of names that repeat.
+
+    searched: the name of the argument for what is searched.
+    """
+    for text in given.sequences:
+        if os.path.exists(text) and not _SEQUENCE.fullmatch(text):
+            raise click.UsageError(f"-p {text} is a path; give the file as PATTERNS, without -p")
+    check_inputs(given, "PATTERNS", searched)
+    if given.sequences and given.column is not None:
+        raise click.UsageError("--column is one of a file of patterns; leave it out beside -p")
+    check_columns(given)
+    from kmatch.sequences.patterns import load_patterns, read_patterns, repeated_names
 
     if given.patterns:
-        return read_patterns(given.patterns, given.column, given.name_column)
-    return load_patterns(list(given.sequences))
+        panel = read_patterns(given.patterns, given.column, given.name_column)
+    else:
+        panel = load_patterns(list(given.sequences))
+    if repeated := repeated_names(panel):
+        warn(f"{listed(repeated)}: the name stands for more than one pattern; all are searched")
+    return panel
 
 
 def check_columns(given: Given) -> None:
