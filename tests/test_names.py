@@ -1,5 +1,7 @@
 """Names and letters that users choose by: guides with letters of their PAM, columns of tables."""
 
+from pathlib import Path
+
 import pytest
 from support.commands import compressed, failed, fasta, here, random_letters, twobit
 
@@ -297,3 +299,45 @@ def test_the_limit_of_hits_in_each_record(folder, monkeypatch):
     with pytest.warns(UserWarning, match="1 in a record"):
         hits = kmatch.best(*words, each="record", limit=1)
     assert hits.record.tolist() == [row[0] for row in rows if row is first[row[0], row[3]]]
+
+
+# Tables of barcodes: which column names them, and which lines are rows.
+
+SHEET = "Lane,Sample_ID,index\n1,S1,ACGTACGT\n1,S2,TTGGCCAA\n"
+
+
+@pytest.fixture
+def reads(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "reads.fa").write_text(">r1\nACGTACGTAAAA\n>r2\nTTGGCCAAAAAA\n")
+
+
+def barcodes_of(sheet, *options):
+    """Return the barcodes of both reads by demux, or its message."""
+    Path("sheet").write_text(sheet)
+    done = here("demux", "reads.fa", "sheet", "-k", 0, "--columns", "barcode", *options)
+    return done.err.decode() if done.status else done.out.decode().split("\n")[1:3]
+
+
+def test_a_first_column_that_repeats_names_no_barcodes(reads):
+    """The lane of Illumina's sample sheets would make one barcode of all samples."""
+    said = barcodes_of(SHEET, "--column", "index")
+    assert "line 3: '1' repeats in 'Lane', the first column" in said and "--name-column" in said
+    by_name = ("--column", "index", "--name-column")
+    assert barcodes_of(SHEET, *by_name, "sample_id") == ["S1", "S2"]
+    assert barcodes_of(SHEET, *by_name, "Lane") == ["1", "1"]  # asked for, alternates
+    assert barcodes_of(SHEET.replace("Lane", "Id"), "--column", "index") == ["1", "1"]
+    assert barcodes_of(SHEET.replace("1,S2", "2,S2"), "--column", "index") == ["1", "2"]
+
+
+def test_the_header_below_other_parts_of_a_sample_sheet(reads):
+    said = barcodes_of(f"[Header],,\n[Data],,\n{SHEET}", "--column", "index")
+    assert "no column 'index' in the header, line 1" in said
+    assert "line 3 has it: leave out the lines above that one" in said
+    said = barcodes_of("name,seq,seq\nS1,ACGTACGT,TTGGCCAA\n", "--column", "seq")
+    assert "the header, line 1, has 2 columns 'seq'; rename all but one" in said
+
+
+def test_comments_below_a_header_are_no_rows(reads):
+    sheet = "name,seq\nS1,ACGTACGT\n#S2,TTGGCCAA\n\n# end\n"
+    assert barcodes_of(sheet, "--column", "seq") == ["S1", ""]

@@ -177,7 +177,7 @@ def demux(given: Given) -> None:
     from kmatch.sequences.patterns import read_patterns
     from kmatch.sequences.reads import opened_reads
 
-    panel = read_patterns(given.barcodes, given.column, given.name_column)
+    panel = read_patterns(given.barcodes, given.column, given.name_column, joins_names=True)
     barcodes = Barcodes(panel, given.k, given.edit, given.margin, given.within, given.max_unknown)
     table = Reads((), barcodes.names, barcodes.most)
     search.dress(table)

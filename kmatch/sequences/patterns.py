@@ -134,20 +134,27 @@ def _of_text(text: str) -> PatternSet:
 
 
 def read_patterns(
-    path: StrPath, column: str | None = None, name_column: str | None = None
+    path: StrPath,
+    column: str | None = None,
+    name_column: str | None = None,
+    joins_names: bool = False,
 ) -> PatternSet:
     """Return the PatternSet of a file, or of standard input (`-`), in its order.
 
     The file is FASTA, text with one pattern a line, BED with the sequence in column 7, or, where
     `column` names the column of sequences, CSV or TSV with a header line. name_column: the column
-    of names, None for `name`, `id` or the first.
+    of names, None for `name`, `id` or the first. joins_names: whether patterns of one name are one;
+    then names of the first column that repeat have to be asked for.
     """
     lines = read_lines(path, "patterns")
     label = label_of(path)
     if column is None:
         rows = list(rows_of(lines, label))
     else:
-        rows = list(_column_rows(lines, label, column, name_column))
+        header = _header_of(lines, column)
+        rows = list(_column_rows(header, lines, label, column, name_column))
+        if joins_names and name_column is None:
+            _check_first_column(rows, header, label)
     if not rows:
         raise InputError(f"{label}: no patterns; write one a line, or give FASTA")
     return checked_patterns(rows, label)
@@ -305,58 +312,105 @@ def is_bed(cells: list[str]) -> bool:
     )
 
 
-def _column_rows(
-    lines: list[str], label: str, column: str, name_column: str | None
-) -> Iterator[Row]:
-    """Yield the Rows of CSV or TSV below a header, the first line that is not blank or a comment,
-    or a comment that has the column; column: of the sequences, name_column: of the names.
+class _Header(NamedTuple):
+    """The header of a table: the number of its line, its cells, and what delimits cells."""
 
-    Without it names are in a column `name` or `id`, otherwise in the first, unless it holds the
-    sequences.
-    """
-    above, cells, delimiter = 0, [""], ","
-    for line in lines:
-        above += 1
+    line: int
+    cells: list[str]
+    delimiter: str
+
+    def column(self, name: str, label: str, lines: list[str]) -> int:
+        """Return which cell is a column's name, in its case or in any.
+
+        label, lines: of the file. Raises InputError if none is, and if several are.
+        """
+        lower = [cell.lower() for cell in self.cells]
+        cells, wanted = (self.cells, name) if name in self.cells else (lower, name.lower())
+        if cells.count(wanted) == 1:
+            return cells.index(wanted)
+        if wanted in cells:
+            raise InputError(
+                f"{label}: the header, line {self.line}, has {cells.count(wanted)} columns "
+                f"'{shown(name)}'; rename all but one"
+            )
+        advice = ""
+        for number, line in enumerate(lines[self.line :], self.line + 1):
+            if name in map(str.strip, line.split(self.delimiter)):
+                advice = f"; line {number} has it: leave out the lines above that one"
+                break
+        raise InputError(
+            f"{label}: no column '{shown(name)}' in the header, line {self.line}, which has "
+            f"{listed([*filter(None, self.cells)]) or 'no names'}{advice}"
+        )
+
+
+def _header_of(lines: list[str], column: str) -> _Header:
+    """Return the _Header of CSV or TSV: the first line that is not blank or a comment, or a comment
+    that has the column."""
+    header = _Header(0, [""], ",")
+    for number, line in enumerate(lines, 1):
         text = line.lstrip("#")
         delimiter = "\t" if "\t" in text else max(",;", key=text.count)
         cells = [cell.strip() for cell in next(csv.reader([text], delimiter=delimiter), [""])]
+        header = _Header(number, cells, delimiter)
         if column in cells or (any(cells) and not line.startswith("#")):
             break
-    wanted = _column_number(cells, column, label, above)
+    return header
+
+
+def _column_rows(
+    header: _Header, lines: list[str], label: str, column: str, name_column: str | None
+) -> Iterator[Row]:
+    """Yield the Rows of CSV or TSV below a header.
+
+    column: of the sequences; name_column: of the names. Without it names are in a column `name` or
+    `id`, otherwise in the first, unless it holds the sequences.
+    """
+    wanted = header.column(column, label, lines)
+    last = column
     if name_column is None:
-        known = [cell.lower() for cell in cells]
+        known = [cell.lower() for cell in header.cells]
         named = next((at for at, cell in enumerate(known) if cell in NAMES and at != wanted), 0)
     else:
-        named = _column_number(cells, name_column, label, above)
-    reader = csv.reader(lines[above:], delimiter=delimiter)
+        named = header.column(name_column, label, lines)
+        last = column if wanted > named else name_column
+    for number, cells in _cells_below(header, lines, label):
+        if len(cells) <= max(wanted, named):
+            raise InputError(
+                f"{label}: line {number} has {len(cells)} of the header's columns; "
+                f"complete it up to '{shown(last)}'"
+            )
+        name = "" if named == wanted else cells[named].strip()
+        yield Row(name, cells[wanted].strip(), number)
+
+
+def _check_first_column(rows: list[Row], header: _Header, label: str) -> None:
+    """Raise InputError for names that repeat in the first column, where no other is one of names.
+
+    The lane of a sample sheet, for instance, is no name, and would join its samples.
+    """
+    if not {cell.lower() for cell in header.cells}.isdisjoint(NAMES):
+        return
+    first = shown(header.cells[0])
+    names: set[str] = set()
+    for row in rows:
+        if row.name and row.name in names:
+            raise InputError(
+                f"{label}: line {row.line}: '{shown(row.name)}' repeats in '{first}', the first "
+                "column, from which names are taken; name another one by --name-column, or "
+                f"'{first}' if sequences of one name are one"
+            )
+        names.add(row.name)
+
+
+def _cells_below(header: _Header, lines: list[str], label: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of each row below a header that is neither blank nor a
+    comment. Raises InputError for quotes that do not fit."""
+    below = ("" if line.startswith("#") else line for line in lines[header.line :])
+    reader = csv.reader(below, delimiter=header.delimiter)
     try:
         for cells in reader:
-            number = above + reader.line_num
-            if not "".join(cells).strip():
-                continue
-            if len(cells) <= max(wanted, named):
-                last = column if name_column is None or wanted > named else name_column
-                raise InputError(
-                    f"{label}: line {number} has {len(cells)} of the header's columns; "
-                    f"complete it up to '{shown(last)}'"
-                )
-            sequence = cells[wanted].strip()
-            yield Row("" if named == wanted else cells[named].strip(), sequence, number)
+            if "".join(cells).strip():
+                yield header.line + reader.line_num, cells
     except csv.Error as error:
-        raise InputError(f"{label}: line {above + reader.line_num}: {error}") from error
-
-
-def _column_number(cells: list[str], column: str, label: str, line: int) -> int:
-    """Return which cell of a header, a line of a file, is a column's name, in its case or in any.
-
-    Raises InputError if none is.
-    """
-    if column in cells:
-        return cells.index(column)
-    lower = [cell.lower() for cell in cells]
-    if column.lower() in lower:
-        return lower.index(column.lower())
-    raise InputError(
-        f"{label}: no column '{shown(column)}' in the header, line {line}, which has "
-        f"{listed([*filter(None, cells)]) or 'no names'}"
-    )
+        raise InputError(f"{label}: line {header.line + reader.line_num}: {error}") from error
