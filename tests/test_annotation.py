@@ -277,3 +277,57 @@ def test_nearest_genes_against_every_gene(tmp_path, circle):
         for row in range(60):
             expected = naive_scores.nearest(genes, start[row], end[row], circle)
             assert (found[row], int(np.nan_to_num(distance[row], nan=-1))) == expected
+
+
+CIRCLE = "chr1\tx\tregion\t1\t100\t.\t+\t.\tID=chr1;Is_circular=true\n"
+
+
+def test_gff3_counts_on_behind_the_origin_of_a_circle(tmp_path):
+    """
+    circle of 100   gene A of phiX174's kind      80 |------- 110
+    features                               0 |--| 10    80 |--| 100
+    """
+    lines = (
+        "chr1\tx\tgene\t81\t110\t.\t+\t.\tID=a;Name=A\n"
+        "chr1\tx\tCDS\t81\t95\t.\t+\t0\tParent=a\nchr1\tx\tCDS\t105\t110\t.\t+\t0\tParent=a\n"
+    )
+    found = read(tmp_path / "a.gff3", CIRCLE + lines)
+    assert [each[1:] for each in found.genes] == [(80, 100, "A"), (0, 10, "A")]
+    assert [each[1:3] for each in found.exons] == [(80, 95), (4, 10)]
+    for circles in (None, {0: 100}):
+        batch = rows([2, 6, 50, 97], [4, 8, 52, 99], circles=circles)
+        assert columns(tmp_path / "a.gff3", batch) == [
+            ["A", "A", "", "A"],
+            ["intron", "exon", "intergenic", "intron"],
+        ]
+    found = read(tmp_path / "line.gff3", lines)  # which is no circle, and is left as it is
+    assert [each[1:] for each in found.genes] == [(80, 110, "A")]
+    whole = read(tmp_path / "b.gff3", CIRCLE + "chr1\tx\tgene\t21\t170\t.\t+\t.\tName=B\n")
+    assert [each[1:3] for each in whole.genes] == [(20, 100), (0, 20)]
+
+
+@pytest.mark.parametrize(
+    ("location", "more", "genes"),
+    [
+        ("join(91..100,1..5)", "", [(90, 100), (0, 5)]),
+        ("complement(join(91..100,1..5))", "", [(90, 100), (0, 5)]),
+        ("join(complement(1..5),complement(91..100))", "", [(90, 100), (0, 5)]),
+        ("join(81..90,1..5,11..20)", "", [(80, 100), (0, 20)]),
+        ("join(11..20,41..50)", "", [(10, 50)]),
+        ("join(complement(41..50),11..20)", "", [(10, 50)]),
+        ("join(41..50,11..20)", "/trans_splicing", [(10, 50)]),
+    ],
+)
+def test_genbank_over_the_origin_of_a_circle(location, more, genes, tmp_path):
+    """A CDS over the origin lies at both ends of the record, and not over all of it."""
+    text = (
+        "LOCUS       X                100 bp    DNA     circular BCT 01-JAN-2026\n"
+        "ACCESSION   X\nVERSION     X.1\nFEATURES             Location/Qualifiers\n"
+        f'     CDS             {location}\n                     /gene="A"\n'
+        + (f"                     {more}\n" if more else "")
+        + f"ORIGIN\n        1 {'a' * 100}\n//\n"
+    )
+    found = read(tmp_path / "a.gb", text)
+    assert [each[1:3] for each in found.genes] == genes
+    linear = read(tmp_path / "b.gb", text.replace("circular", "linear  "))
+    assert len(linear.genes) == 1

@@ -8,10 +8,16 @@ The type of a line, a name of the Sequence Ontology, tells what it is:
 
 Parts are exons. So is a gene or a transcript without parts, from end to end: genes of bacteria have
 no introns. A transcript or part without a gene line is its own gene.
+
+On a circle, positions behind the origin count on, as GFF3 has them, up to the last step: a feature
+over the origin then becomes two.
+
+    circle of 5386     3980 |-------------- 5522         gene A of phiX174
+    features        0 |--| 136          3980 |--| 5386
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
@@ -21,6 +27,7 @@ from kmatch.sequences import genbank
 from kmatch.sequences.files import StrPath, is_comment, open_source
 
 NO_NAME = "."
+CIRCLE = "Is_circular"  # the tag of a record that is a circle
 GENE = re.compile(r"(.+_)?(pseudo)?gene")
 PART = re.compile(
     r"(.+_)?exon|cds|st(art|op)_codon|utr|[53]'?utr|(five|three)_prime_utr|selenocysteine",
@@ -246,7 +253,28 @@ def _of_lines(label: str, lines: list[Line]) -> Features:
     # A list of genes alone tells nothing of introns.
     tells_exons = len(genes) < len(relevant)
     parts = [Feature(*line[:3], "") for line in exons] if tells_exons else []
-    return Features(label, genes + _spans(others), parts, tells_exons)
+    circles = {line.record: line.end for line in lines if tag(line.tags, CIRCLE) == "true"}
+    all_genes = _laid_on(circles, genes + _spans(others))
+    return Features(label, all_genes, _laid_on(circles, parts), tells_exons)
+
+
+def _laid_on(circles: Mapping[str, int], features: Iterable[Feature]) -> list[Feature]:
+    """Return features between the ends of their records; one over the origin of a circle is two.
+
+    circles: letters of the records that are circles.
+    """
+    laid = []
+    for feature in features:
+        size = circles.get(feature.record, feature.end)
+        if feature.end <= size:
+            laid.append(feature)
+            continue
+        length = min(feature.end - feature.start, size)
+        start = feature.start % size
+        laid.append(feature._replace(start=start, end=min(start + length, size)))
+        if start + length > size:
+            laid.append(feature._replace(start=0, end=start + length - size))
+    return laid
 
 
 def _spans(lines: list[Line]) -> list[Feature]:
@@ -269,13 +297,36 @@ def _spans(lines: list[Line]) -> list[Feature]:
 
 def _lines_of(record: Any) -> list[Line]:
     """Return the features of a record of GenBank as lines of GFF3, parts of locations as lines of
-    their own."""
+    their own, and a line for a circle."""
     name = genbank.name_of(record)
-    lines: list[Line] = []
+    size = len(record)
+    is_circle = genbank.is_circular(record)
+    lines = [Line(name, 0, size, "region", f"{CIRCLE}=true")] if is_circle else []
     for feature in record.features:
         gene = feature.qualifiers.get("gene", [""])[0]
         locus = feature.qualifiers.get("locus_tag", [gene])[0]  # what joins its features
         tags = f"gene={quote(gene)};locus_tag={quote(locus)}"
-        for part in feature.location.parts if feature.location else ():
-            lines.append(Line(name, int(part.start), int(part.end), feature.type, tags))
+        counts_on = is_circle and "trans_splicing" not in feature.qualifiers
+        for start, end in _places(feature.location, size if counts_on else 0):
+            lines.append(Line(name, start, end, feature.type, tags))
     return lines
+
+
+def _places(location: Any, size: int) -> Iterator[tuple[int, int]]:
+    """Yield the start and the end of each part of a location of GenBank, in the order in which they
+    are joined; size: of a circle, 0 for a line.
+
+    join(91..100,1..5) of 100 letters     90-100, 100-105
+    """
+    parts = list(location.parts) if location else []
+    is_one_way = location is not None and location.strand in (1, -1)
+    if is_one_way and location.strand < 0:
+        parts.reverse()
+    laps = 0
+    last = 0
+    for part in parts:
+        start = int(part.start)
+        if is_one_way and start < last:
+            laps += size
+        last = start
+        yield start + laps, int(part.end) + laps
