@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from Bio.bgzf import BgzfBlocks
 from fuzzing.reads import quality, record
-from support.commands import KMATCH, compressed, fasta, fastq, here, process, random_letters
+from support.commands import KMATCH, compressed, failed, fasta, fastq, here, process, random_letters
 from support.documents import ROOT
 
 import kmatch
@@ -119,6 +119,20 @@ def test_mates_that_do_not_fit(mates, words, tmp_path, monkeypatch):
         kmatch.demux(tmp_path / "a.fq", BARCODES, 0, split=tmp_path / "out", **how)
     assert all(word in str(raised.value) for word in words)
     assert sorted(os.listdir(tmp_path)) == ["a.fq", "b.fa"]
+
+
+def test_mates_in_the_same_file(tmp_path, monkeypatch):
+    """A file given twice would fit itself."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a_R1.fq").write_bytes(fastq([("r1", "ACGTTGCA")]))
+    (tmp_path / "link.fq").symlink_to("a_R1.fq")
+    (tmp_path / "b.txt").write_text("b1\tACGTTGCA\n")
+    split = ("demux", "a_R1.fq", "b.txt", "-k", 0, "--split", "out", "--mates")
+    kept = ("filter", "a_R1.fq", "b.txt", "-k", 0, "-o", "o.fq", "--mates-out", "m.fq", "--mates")
+    for arguments in (split, kept):
+        for mates in ("a_R1.fq", "./a_R1.fq", "link.fq"):
+            failed(here(*arguments, mates), "the mates are in the same file as the first reads")
+    assert sorted(os.listdir(tmp_path)) == ["a_R1.fq", "b.txt", "link.fq"]
 
 
 def test_names_of_mates(tmp_path):

@@ -5,6 +5,7 @@
  └name┘            └body┘      └quality
 """
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -18,7 +19,7 @@ from kmatch.arrays import Bools, Bytes, Longs, bounds_of, gather
 from kmatch.errors import InputError, shown
 from kmatch.sequences.alphabet import READ_AS, check_letters, reading_of
 from kmatch.sequences.fasta import names_of
-from kmatch.sequences.files import SAM, StrPath, open_source, refuse_others
+from kmatch.sequences.files import SAM, StrPath, label_of, open_source, refuse_others
 
 BLOCK = 1 << 23  # bytes that are read at a time
 LF = ord("\n")
@@ -369,7 +370,15 @@ def _without_blank_lines(lines: _Lines) -> _Lines:
 def opened_reads(
     path: StrPath, mates: StrPath | None = None
 ) -> Iterator[tuple[ReadFile, ReadFile | None]]:
-    """Give the ReadFile of a path, and the ReadFile of its mates, if there are."""
+    """Give the ReadFile of a path, and the ReadFile of its mates, if there are.
+
+    Raises InputError where both are one file.
+    """
+    if mates and os.path.isfile(path) and os.path.isfile(mates) and os.path.samefile(path, mates):
+        raise InputError(
+            f"{label_of(mates)}: the mates are in the same file as the first reads; name the file "
+            "of the second reads"
+        )
     with ReadFile(path) as first, ReadFile(mates) if mates else nullcontext() as second:
         yield first, second
 
