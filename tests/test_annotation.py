@@ -331,3 +331,28 @@ def test_genbank_over_the_origin_of_a_circle(location, more, genes, tmp_path):
     assert [each[1:3] for each in found.genes] == genes
     linear = read(tmp_path / "b.gb", text.replace("circular", "linear  "))
     assert len(linear.genes) == 1
+
+
+def test_the_region_beside_bed_and_beside_a_list_of_genes(tmp_path):
+    """
+    genes.gff3   gene |---------|  exon |---|        10-40, 10-20
+    peaks.bed                |-------------|         30-60, no gene
+    list.gff3                            |------|    50-80, tells no exons
+    """
+    line = "chr1\tx\t{}\t{}\t{}\t.\t+\t.\tName={}\n".format
+    exon = "chr1\tx\texon\t11\t20\t.\t+\t.\tParent=a\n"
+    texts = {
+        "genes.gff3": line("gene", 11, 40, "A;ID=a") + exon,
+        "peaks.bed": "chr1\t30\t60\tpeak\n",
+        "list.gff3": line("gene", 51, 80, "B"),
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    batch = rows([12, 32, 45, 52, 70, 90], [14, 34, 47, 54, 72, 92])
+    annotation = Annotation([tmp_path / name for name in texts])
+    named = annotation.columns(batch)
+    genes, regions = ([each.names.words[n] for n in each.which] for each in named)
+    assert genes == ["A", "A,peak", "peak", "peak,B", "B", ""]
+    assert regions == ["exon", "intron", "intergenic", "", "", "intergenic"]
+    without = Annotation([tmp_path / "peaks.bed", tmp_path / "list.gff3"]).columns(batch)[1]
+    assert {without.names.words[n] for n in without.which} == {""}

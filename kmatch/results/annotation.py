@@ -9,11 +9,14 @@ from kmatch.arrays import Bools, Floats, Longs, distinct, order_of, ranked
 from kmatch.errors import listed, warn
 from kmatch.results.batches import RECORD, Batch, sizes_of
 from kmatch.results.lines import Named, Names, same
-from kmatch.sequences.annotation import Feature, read_features
+from kmatch.sequences.annotation import Feature, Features, read_features
 from kmatch.sequences.files import StrPath
 
-REGIONS = Names(("intergenic", "intron", "exon"))
-EXON = 2  # its number among these; where there is no exon, 1 in a gene and 0 elsewhere
+REGIONS = Names(("intergenic", "", "intron", "exon"))
+INTERGENIC = 0  # their numbers
+UNTOLD = 1  # in a gene of a file that tells no exons
+INTRON = 2
+EXON = 3
 NOWHERE = -RECORD * RECORD >> 1  # before all places
 FAR = RECORD  # more letters than a record has
 
@@ -181,6 +184,13 @@ class Exons:
         return np.asarray(self._reach[exons_before_end] > intervals.start)
 
 
+def _region_of(features: Features) -> int:
+    """Return the region of a row in a gene of a file and in no exon."""
+    if features.tells_exons:
+        return INTRON
+    return UNTOLD if features.tells_genes else INTERGENIC
+
+
 class Annotation:
     """The features of files, by the names of records."""
 
@@ -197,6 +207,8 @@ class Annotation:
         self._records: dict[str, None] = {}  # of rows so far
         genes, order = self._sorted(all_genes)
         self._names = [all_genes[number].name for number in order.tolist()]
+        regions = [_region_of(features) for features in files for _ in features.genes]
+        self._regions = [regions[number] for number in order.tolist()]
         self._genes = Genes(genes)
         self._neighbours = Neighbours(genes)
         exons, _ = self._sorted(all_exons)
@@ -216,7 +228,7 @@ class Annotation:
 
         gene: the names of the genes that a row overlaps, or of the features of BED, in order of
         their starts; region: `exon`, `intron` or `intergenic`, empty where the file does not
-        tell exons.
+        tell exons. Beside a file that does, rows of BED are no genes.
         """
         intervals = self._intervals(batch)
         genes = self._overlapped(batch, intervals)
@@ -228,10 +240,11 @@ class Annotation:
         names = Named(Names(words), genes.which)
         if not self._tells_exons:
             return names, same("", batch)
-        counts = np.array([len(each) for each in genes.sets], np.int64)
-        is_gene = counts[genes.which] > 0
-        regions = np.where(is_exon, EXON, is_gene)
-        return names, Named(REGIONS, regions)
+        outside = []  # regions of the sets, where there is no exon
+        for each in genes.sets:
+            outside.append(max((self._regions[gene] for gene in each), default=INTERGENIC))
+        regions = np.array(outside, np.int64)[genes.which]
+        return names, Named(REGIONS, np.where(is_exon, EXON, regions))
 
     def _overlapped(self, batch: Batch, intervals: Intervals) -> GeneSets:
         """Return the genes that rows overlap, which begin again behind the origin of a circle."""

@@ -53,13 +53,15 @@ class Features(NamedTuple):
     """The features of a file.
 
     label: how messages name it; genes: all lines of BED; exons: none of BED; tells_exons: whether
-    the file tells exons, as BED and lists of genes alone do not.
+    the file tells exons, as BED and lists of genes alone do not; tells_genes: whether it tells
+    genes, as BED does not, whose rows may be anything.
     """
 
     label: str
     genes: list[Feature]
     exons: list[Feature]
     tells_exons: bool
+    tells_genes: bool = True
 
 
 class Line(NamedTuple):
@@ -105,7 +107,7 @@ def read_features(path: StrPath) -> Features:
             else:
                 beds.append(row)
     if beds:
-        return Features(label, beds, [], tells_exons=False)
+        return Features(label, beds, [], tells_exons=False, tells_genes=False)
     return _of_lines(label, lines)
 
 
