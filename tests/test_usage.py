@@ -93,3 +93,33 @@ def test_options_that_have_an_effect(folder):
     assert b"chr1\t13\t36\tTTACCAGTAGGCATTAGGCA\tCGG\t+" in guides
     with pytest.raises(kmatch.InputError, match="pam_side has no effect without pam"):
         kmatch.multi("g.fa", ["ACGTTG"], 1, pam_side="5p")
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("guides @list g.fa -k 1", "TARGET"),
+        ("primer @list g.fa -k 1", "TARGET"),
+        ("primer g.fa @list -k 1", "BACKGROUND"),
+        ("filter @list p.txt -k 1", "READS"),
+        ("demux @list p.txt -k 1", "READS"),
+        ("demux g.fa @list -k 1", "BARCODES"),
+        ("hamming g.fa @list -k 1", "PATTERNS"),
+        ("pcr g.fa @list -k 1", "PRIMERS"),
+        ("assay @list g.fa -k 1", "ASSAYS"),
+        ("pack @list -o g.kmatch", "GENOME"),
+    ],
+)
+def test_a_list_in_place_of_one_file(folder, typed, name):
+    (folder / "list").write_text("g.fa\n")
+    done = here(*typed.split())
+    assert done.status == 2 and done.out == b""
+    assert f"{name} is one file, and not a list of files as @list is".encode() in done.err
+
+
+def test_a_list_of_genomes_and_a_name_that_begins_with_at(folder):
+    (folder / "list").write_text("g.fa\n")
+    (folder / "@p").write_text("ACGTTG\n")
+    found = here("hamming", "@list", "@p", "-k", 0)
+    assert found.status == 0 and found.out.endswith(b"\tg.fa\n")
+    assert here("guides", "g.fa", "@list", "-k", 0).status == 0

@@ -94,9 +94,11 @@ def grouped(group: str, *options: Option) -> tuple[Option, ...]:
 
 
 class Argument(click.Argument):
-    """An argument, by default a path, and its words in the help."""
+    """An argument, by default a path, and its words in the help; takes_list: whether @LIST, a file
+    that names files, may stand for it."""
 
-    def __init__(self, name: str, text: str, **more: Any) -> None:
+    def __init__(self, name: str, text: str, takes_list: bool = False, **more: Any) -> None:
+        self.takes_list = takes_list
         super().__init__([name], **{"type": PATH} | more)
         self.text, self.reads, self.writes = text, isinstance(self.type, click.Path), False
 
@@ -199,6 +201,7 @@ class Command(_Exemplified):
             elif getattr(each, "writes", False) and (path or each.name == "output"):
                 outputs["-o" if each.name == "output" else each.opts[-1]] = path or "-"
         self._check_beside(values)
+        self._check_lists(values)
         check_files(inputs, outputs)
         given = Given(inputs=inputs, outputs=outputs, **values)
         given.command = str(self.name)
@@ -215,6 +218,18 @@ class Command(_Exemplified):
             if is_typed and beside and given.isdisjoint(beside):
                 raise click.UsageError(
                     f"{each.opts[-1]} has no effect without {beside[0]}; give {beside[0]} too"
+                )
+
+    def _check_lists(self, values: Mapping[str, Any]) -> None:
+        """Raise UsageError for a list of files in place of an argument that is one file."""
+        for each in self.params:
+            path = values.get(str(each.name))
+            if not isinstance(each, Argument) or each.takes_list or not isinstance(path, str):
+                continue
+            if path.startswith("@") and not os.path.exists(path):
+                raise click.UsageError(
+                    f"{str(each.name).upper()} is one file, and not a list of files as {path} is "
+                    "elsewhere; join the files: cat FILES… > FILE, or pipe them to - in its place"
                 )
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

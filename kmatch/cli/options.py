@@ -118,6 +118,7 @@ GENOME = Argument(
     "genome",
     "A file of FASTA, FASTQ, 2bit or GenBank, compressed or not, or packed by kmatch pack; - is "
     "standard input. @LIST is a file that names one genome a line; each is searched.",
+    takes_list=True,
 )
 
 

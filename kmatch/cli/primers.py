@@ -178,13 +178,6 @@ def primer(given: Given) -> None:
     For each position of TARGET, find the shortest substring that starts there and has at least k
     differences (mismatches, insertions, deletions) from every substring of BACKGROUND.
     """
-    paths = (given.target, given.background)
-    for name, path in zip(("TARGET", "BACKGROUND"), paths, strict=True):
-        if path.startswith("@") and not os.path.exists(path):
-            raise click.UsageError(
-                f"{name} is one file, and not a list of files as {path} is elsewhere; join them: "
-                "cat *.fa | kmatch primer TARGET - -k N"
-            )
     _explain_regions(given.regions)
     search = Search(given)
     search.label = given.background
@@ -371,7 +364,9 @@ def guides(given: Given) -> None:
 @command(
     "Find the genomes that primers and probes amplify.",
     Argument("assays", OLIGOS),
-    Argument("genomes", f"One or more: {options.GENOME.text}", nargs=-1, required=True),
+    Argument(
+        "genomes", f"One or more: {options.GENOME.text}", takes_list=True, nargs=-1, required=True
+    ),
     options.distance(
         "Allow N mismatches in an oligo, or N percent of its letters; with --edit, differences."
     ),
