@@ -451,5 +451,8 @@ def pack(
     """
     check_threads(threads)
     with open_output(path) as handle:
-        parts = as_genome(genome).parts(on_progress, Workers(threads or cores()).ahead)
-        return write_packed(parts, handle, threads=threads)
+        given = as_genome(genome)
+        parts = given.parts(on_progress, Workers(threads or cores()).ahead)
+        written = write_packed(parts, handle, threads=threads)
+    given.warn_of_circles()
+    return written

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
@@ -272,6 +273,15 @@ class Genome:
                 self._kept = list(self._cleaned(self._read(on_progress, ahead)))
             return iter(self._kept)
 
+    def warn_of_circles(self) -> None:
+        """Warn of records that were read and are circles by the file, once they are packed."""
+        if self.circles:
+            warn(
+                f"{self.label}: circular by the file: {listed(list(self.circles))}; the packed "
+                "genome does not say so, and is searched as linear without --circular (in Python: "
+                "circular=)"
+            )
+
     def _read(self, on_progress: Progress | None, ahead: Ahead) -> Iterator[Stretch]:
         """Return the Stretches of the file as they are read."""
         return read_parts(self.path, FORMATS, on_progress, ahead, self.gaps, self.circles)
@@ -446,6 +456,12 @@ class Genomes:
         except InputError as error:
             raise InputError(f"{self.label}: {error}" if self.label else str(error)) from error
         self._opened = [not isinstance(each, Genome) for each in several]  # by their paths, here
+        repeated = [path for path, count in Counter(self.paths).items() if count > 1]
+        if repeated:
+            warn(
+                f"{listed(repeated)}: the genome is given more than once, and searched as often",
+                NameWarning,
+            )
         labels = [each.label for each in self._genomes]
         self.label = self.label or ", ".join(labels)
         self.names = clean_names(labels)[0]

@@ -23,6 +23,7 @@ from kmatch.calls import (
     Side,
     known_scores,
 )
+from kmatch.errors import InputError
 from kmatch.genome import Genome, as_genome, as_genomes
 from kmatch.nucleases import CAS9, NUCLEASES, guide_length_of, pam_of
 from kmatch.results.assays import Assays
@@ -374,6 +375,8 @@ def assay(
             found = kmatch.assay("assays.tsv", ["a.fa", "b.fa"], k=3)
             found[found.amplifies == "no"].to_tsv("missed.tsv")
     """
+    if isinstance(targets, str):
+        raise InputError(f"targets is {targets!r}; give a list of names of genomes")
     pairs = load_pairs(assays)
     options = AssayOptions(
         product, edit, exact_3p, each, Salts(monovalent, magnesium, dntps, oligos)

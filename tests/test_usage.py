@@ -14,6 +14,7 @@ FILES = {
     "g.fa": ">chr1\nACGTTGCAACGTACGGTTACCAGTAGGCATTAGGCATCGATCGATTTACG\n",
     "p.txt": "a\tACGTTG\nb\tTTGACC\n",
     "pairs.tsv": "a\tACGTTG\tTTGACC\n",
+    "pairs.csv": "a,ACGTTGCAAC,TAATGCCTAC\n",
 }
 
 
@@ -123,3 +124,36 @@ def test_a_list_of_genomes_and_a_name_that_begins_with_at(folder):
     found = here("hamming", "@list", "@p", "-k", 0)
     assert found.status == 0 and found.out.endswith(b"\tg.fa\n")
     assert here("guides", "g.fa", "@list", "-k", 0).status == 0
+
+
+def test_a_genome_that_is_given_twice(folder):
+    (folder / "list").write_text("g.fa\ng.fa\n")
+    said = b"'g.fa': the genome is given more than once"
+    assert said in here("hamming", "@list", "p.txt", "-k", 0).err
+    assert said in here("assay", "pairs.csv", "g.fa", "g.fa", "-k", 0).err
+
+
+def test_targets_of_assays(folder):
+    """Without one all products would be false; a str in Python would be names of a letter."""
+    (folder / "none").write_text("# no target\n")
+    done = here("assay", "pairs.csv", "g.fa", "-k", 0, "--targets", "none")
+    assert done.status == 1 and b"none: no targets; write the name" in done.err and done.out == b""
+    with pytest.raises(kmatch.InputError, match=r"targets is 'g\.fa'; give a list"):
+        kmatch.assay("pairs.csv", "g.fa", 0, targets="g.fa")
+
+
+def test_the_letters_of_products_and_columns(folder):
+    chosen = ("pcr", "g.fa", "pairs.csv", "-k", 0, "--product", "20-50", "--columns")
+    assert here(*chosen, "name,product", "--sequence").out.count(b"\n") == 2
+    without = here(*chosen, "name", "--sequence")
+    assert without.status == 2 and b"--sequence adds the column product" in without.err
+    assert b"ask for it by --sequence (in" in here(*chosen, "name,product").err
+
+
+def test_a_packed_genome_does_not_say_what_is_a_circle(folder):
+    text = "LOCUS       X   20 bp    DNA     {} BCT 01-JAN-2026\nORIGIN\n        1 {}\n//\n"
+    (folder / "c.gb").write_text(text.format("circular", "acgttgcaacgtacggttac"))
+    said = here("pack", "c.gb").err
+    assert b"c.gb: circular by the file: 'X'; the packed genome does not say so" in said
+    (folder / "l.gb").write_text(text.format("linear  ", "acgttgcaacgtacggttac"))
+    assert here("pack", "l.gb").err == b""

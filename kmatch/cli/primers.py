@@ -96,6 +96,8 @@ def pcr(given: Given) -> None:
     search.open_genomes(rereads, pairs.primers)
     table = Products((), pairs, given.sequence, search.genomes.named)
     search.dress(table)
+    if given.sequence and "sequence" not in table.tsv:
+        raise click.UsageError("--sequence adds the column product; name it in --columns too")
     counts = ProductCounts(pairs)
 
     begin = partial(PcrSearch, pairs, search.genomes, given.k, how, regions=search.regions)
@@ -421,7 +423,7 @@ def assay(given: Given) -> None:
     lie inside the product, within k. Of several products, one with the fewest differences counts.
     It is unknown if unknown letters, or the end of a record, may hide the product.
     """
-    from kmatch.sequences.files import is_list, read_list, read_names
+    from kmatch.sequences.files import is_list, label_of, read_list, read_names
 
     search = Search(given, default="tsv")
     if search.form == "bed":
@@ -435,6 +437,10 @@ def assay(given: Given) -> None:
     targets = None
     if given.targets:
         targets = read_names(given.targets, "targets")
+        if not targets:
+            raise InputError(
+                f"{label_of(given.targets)}: no targets; write the name of a genome a line"
+            )
     given.genome = given.genomes[0]
     if len(given.genomes) > 1:
         lists = [read_list(path) if is_list(path) else [path] for path in given.genomes]

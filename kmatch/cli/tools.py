@@ -99,6 +99,7 @@ def pack(given: Given) -> None:
         packed = Genome(genome, keep=False, gaps=given.gaps)
         parts = packed.parts(advance, Workers(given.threads or cores()).ahead)
         records, letters = write_packed(parts, handle, threads=given.threads)
+    packed.warn_of_circles()
     messages.detail(f"{path}: {letters:,} letters in {records:,} records")
 
 

@@ -378,7 +378,9 @@ def _product_scores(batch: ProductBatch, products: "Products") -> Longs:
 
 def _product_texts(batch: ProductBatch, _: "Products") -> TextCells:
     if batch.text is None:
-        raise InputError("the products have no text; ask for it with sequence=True")
+        raise InputError(
+            "the products have no text; ask for it by --sequence (in Python: sequence=True)"
+        )
     return TextCells(batch.text)
 
 
