@@ -456,7 +456,8 @@ class Genomes:
         except InputError as error:
             raise InputError(f"{self.label}: {error}" if self.label else str(error)) from error
         self._opened = [not isinstance(each, Genome) for each in several]  # by their paths, here
-        repeated = [path for path, count in Counter(self.paths).items() if count > 1]
+        counts = Counter(str(each) for each in several if not isinstance(each, Genome))
+        repeated = [path for path, count in counts.items() if count > 1]
         if repeated:
             warn(
                 f"{listed(repeated)}: the genome is given more than once, and searched as often",

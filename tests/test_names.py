@@ -341,3 +341,13 @@ def test_the_header_below_other_parts_of_a_sample_sheet(reads):
 def test_comments_below_a_header_are_no_rows(reads):
     sheet = "name,seq\nS1,ACGTACGT\n#S2,TTGGCCAA\n\n# end\n"
     assert barcodes_of(sheet, "--column", "seq") == ["S1", ""]
+
+
+@pytest.mark.parametrize("word", ["NA", "NaN", "nan"])
+def test_missing_values_are_no_patterns(reads, word):
+    """N and A would be everywhere."""
+    sheet = f"name,seq\nS1,{word}\nS2,TTGGCCAA\n"
+    assert f"line 2: pattern 'S1' is '{word}', which" in barcodes_of(sheet, "--column", "seq")
+    assert f"line 1: pattern 'S1' is '{word}'" in barcodes_of(f"S1\t{word}\nS2\tTTGGCCAA\n")
+    failed(here("hamming", "reads.fa", "sheet", "-k", 0), f"pattern 'S1' is '{word}', which tables")
+    assert here("hamming", "reads.fa", "-p", word, "-k", 0).status == 0  # which is typed

@@ -20,6 +20,7 @@ NAMES = ("name", "id")  # headers of a column of names, in any case
 BED_NAME = 3  # columns, counted from 0
 _BED_STRAND = 5
 BED_SEQUENCE = 6
+_MISSING = ("NA", "NAN")  # of pandas and R
 _UNNAMED = "<unknown id>"  # the id of a SeqRecord that was given none
 
 
@@ -157,7 +158,20 @@ def read_patterns(
             _check_first_column(rows, header, label)
     if not rows:
         raise InputError(f"{label}: no patterns; write one a line, or give FASTA")
+    _check_missing(rows, label)
     return checked_patterns(rows, label)
+
+
+def _check_missing(rows: list["Row"], label: str) -> None:
+    """Raise InputError for NA and NaN, which tables have where a value is missing, and whose
+    letters would be N and A."""
+    for row in rows:
+        if row.sequence.upper() in _MISSING:
+            raise InputError(
+                f"{where_of(label, row)}pattern '{shown(row.name or row.sequence)}' is "
+                f"'{row.sequence}', which tables have for a missing value; give its letters, or "
+                "leave the line out"
+            )
 
 
 def repeated_names(panel: PatternSet) -> list[str]:
