@@ -356,3 +356,14 @@ def test_the_region_beside_bed_and_beside_a_list_of_genes(tmp_path):
     assert regions == ["exon", "intron", "intergenic", "", "", "intergenic"]
     without = Annotation([tmp_path / "peaks.bed", tmp_path / "list.gff3"]).columns(batch)[1]
     assert {without.names.words[n] for n in without.which} == {""}
+
+
+@pytest.mark.parametrize(
+    "line", ["chr1\t60\t30\tx\n", "chr1\tx\tgene\t61\t30\t.\t-\t.\tID=x\n"], ids=["bed", "gff3"]
+)
+def test_a_feature_that_ends_before_it_begins(line, tmp_path):
+    """A gene that is lost so would leave its hits intergenic. An insertion has no letters."""
+    good = "chr1\t10\t10\tx\n" if line.startswith("chr1\t60") else line.replace("61", "31")
+    read(tmp_path / "good", good)
+    with pytest.raises(InputError, match="line 2: the feature ends before it begins"):
+        read(tmp_path / "bad", good + line)

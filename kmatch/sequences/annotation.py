@@ -120,17 +120,24 @@ def _rows(lines: Iterable[bytes], label: str) -> Iterator[Line | Feature]:
         if is_comment(text):
             continue
         cells = text.rstrip("\r\n").split("\t")
+        row: Line | Feature
         if len(cells) > 2 and cells[1].isdigit() and cells[2].isdigit():
             name = clean(cells[3]) if len(cells) > 3 else NO_NAME
-            yield Feature(cells[0], int(cells[1]), int(cells[2]), name)
+            row = Feature(cells[0], int(cells[1]), int(cells[2]), name)
         elif len(cells) > 7 and cells[3].isdigit() and cells[4].isdigit():
             tags = cells[8] if len(cells) > 8 else ""
-            yield Line(cells[0], int(cells[3]) - 1, int(cells[4]), cells[2], tags)
+            row = Line(cells[0], int(cells[3]) - 1, int(cells[4]), cells[2], tags)
         else:
             raise InputError(
                 f"{label}: line {number}: neither GFF3 or GTF (nine columns, the fourth and fifth "
                 "are positions) nor BED (the second and third are)"
             )
+        if row.start > row.end:
+            raise InputError(
+                f"{label}: line {number}: the feature ends before it begins; write the smaller "
+                "position first, on the strand - too (over the origin of a circle GFF3 counts on)"
+            )
+        yield row
 
 
 def clean(name: str) -> str:
