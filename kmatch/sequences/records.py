@@ -61,7 +61,7 @@ class RecordNames(Sequence[str]):
         if len(parts) == 1:
             return parts[0]
         found = [cls.of([]), *parts]
-        sizes = np.concatenate([np.diff(each.bounds) for each in found])
+        sizes = np.concatenate([each.bounds[1:] - each.bounds[:-1] for each in found])
         return cls(bounds_of(sizes), np.concatenate([each.used for each in found]))
 
     @property
