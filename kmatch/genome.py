@@ -4,7 +4,6 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from copy import copy
 from functools import cached_property
 from mmap import mmap
 from threading import RLock
@@ -21,7 +20,15 @@ from kmatch.packed.reader import PackedFile, open_packed, parts_of_pipe
 from kmatch.packed.writer import MAGIC as PACKED
 from kmatch.sequences.alphabet import check_letters, reading_of, without_gaps
 from kmatch.sequences.circles import Circular
-from kmatch.sequences.files import HEAD, MAGIC, check_readable, is_list, label_of, read_list
+from kmatch.sequences.files import (
+    HEAD,
+    MAGIC,
+    check_readable,
+    is_list,
+    label_of,
+    read_list,
+    size_of,
+)
 from kmatch.sequences.others import read_parts
 from kmatch.sequences.patterns import text_of
 from kmatch.sequences.records import (
@@ -162,6 +169,15 @@ class Genome:
         """Letters of each record, int64[n]; reads the file first."""
         return self.sizes[1]
 
+    def anew(self) -> "Genome":
+        """Return the Genome of the same file, not opened yet; of all else itself."""
+        if not os.path.isfile(self.path):
+            return self
+        genome = Genome.__new__(Genome)
+        genome._begin(self.path, self.label, self.keep, self.gaps)
+        genome.circles = self.circles
+        return genome
+
     def only(self, selection: Selection | None) -> "Genome":
         """Return the Genome of the records that a Selection takes; itself for None."""
         return self if selection is None else _SelectedGenome(self, selection)
@@ -225,13 +241,14 @@ class Genome:
             return sum(len(part.letters) for part in self._kept)
         if self.file is not None:
             return sum(self.file.lengths)
-        if not os.path.isfile(self.path):
+        size = size_of(self.path)
+        if not size:
             return None
-        with suppress(OSError), open(self.path, "rb") as handle:
-            size, start = os.path.getsize(self.path), handle.read(HEAD)
+        with suppress(OSError), open(self.path, "rb", buffering=0) as handle:
+            start = handle.read(HEAD)
             if start.startswith(b"@"):
                 return size // 2 or None  # the other half of FASTQ are qualities
-            return size * (COMPRESSION if start.startswith(tuple(MAGIC.values())) else 1) or None
+            return size * (COMPRESSION if start.startswith(tuple(MAGIC.values())) else 1)
         return None
 
     def letters(self, record: str | int, start: int = 0, end: int | None = None) -> str:
@@ -385,8 +402,7 @@ def as_genome(
         return given
     genome = Genome(given, gaps=gaps)
     if rereads is not None:
-        large = os.path.isfile(given) and os.path.getsize(given) >= SMALL
-        genome.keep = rereads and not large
+        genome.keep = rereads and (size_of(given) or 0) < SMALL
     return genome
 
 
@@ -494,8 +510,8 @@ class Genomes:
     def genome(self, number: int) -> Genome:
         """One of the genomes; a file is opened anew, so that none stays open."""
         genome = self._genomes[number]
-        if self._opened[number] and os.path.isfile(genome.path):
-            genome = copy(genome)
+        if self._opened[number]:
+            genome = genome.anew()
         return genome.only(self.selection)
 
     @property
