@@ -122,6 +122,15 @@ class Stretch(NamedTuple):
         ):
             yield Record(name, self.letters[begin:end])
 
+    def apart(self) -> Iterator["Stretch"]:
+        """Yield a Stretch for each of several records, or this one of one record."""
+        if len(self.names) == 1:
+            yield self
+            return
+        for row, (begin, end) in enumerate(pairwise(bounds_of(self.lengths).tolist())):
+            rows = slice(row, row + 1)
+            yield Stretch(self.names[rows], self.lengths[rows], self.letters[begin:end])
+
 
 def stretch_of(name: str, letters: Letters, goes_on: bool = False) -> Stretch:
     """The Stretch of one Record."""
@@ -175,6 +184,12 @@ def whole_records(stretches: Iterable[Stretch]) -> Iterator[Record]:
     """Yield the whole Records of an iterable of Stretches."""
     for stretch in whole_stretches(stretches):
         yield from stretch.each()
+
+
+def stretches_apart(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
+    """Yield a Stretch for each whole record of an iterable of Stretches."""
+    for stretch in whole_stretches(stretches):
+        yield from stretch.apart()
 
 
 def clean_names(names: list[str]) -> tuple[list[str], int | None]:
