@@ -33,7 +33,7 @@ TOGETHER = 1 << 22  # letters of records whose gaps are looked for together, or 
 ANY = np.uint8(ord("N"))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Records(Rows):
     """n records of genomes whose letters lie side by side.
 
@@ -52,7 +52,7 @@ class Records(Rows):
         return self.circle_size < ENDLESS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Gaps(Rows):
     """n stretches without a known letter.
 

@@ -56,7 +56,7 @@ PIECES = 1 << 22  # letters around gaps that are searched together
 JOINED = 1 << 20  # pairs of runs that are looked at together, and any others of the last one
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class SiteRuns(Rows):
     """n runs of sites of an oligo that begin at each of some positions side by side.
 
@@ -265,7 +265,7 @@ def with_second_turn(runs: SiteRuns) -> SiteRuns:
     return runs.followed_by(turned)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class MaskedProducts(Rows):
     """n products that there may be: record: int64[n]; oligo: int64[n], the primer on `+`; masked:
     int64[n], the bits of the oligos whose sites are masked."""
