@@ -223,9 +223,19 @@ class Genome:
         vars(self).update(state, _lock=RLock())
 
     @cached_property
+    def head(self) -> bytes:
+        """The first bytes of a file, at most HEAD; none of a pipe, which would lose them, and of a
+        file that cannot be opened, which reading records reports."""
+        if size_of(self.path):
+            with suppress(OSError), open(self.path, "rb", buffering=0) as handle:
+                return handle.read(HEAD)
+        return b""
+
+    @cached_property
     def file(self) -> PackedFile | None:
         """The packed genome that the path is, or None. Raises InputError where it is damaged."""
-        file = open_packed(self.path, self.label) if self._kept is None else None
+        is_packed = self._kept is None and self.head.startswith(PACKED)
+        file = open_packed(self.path, self.label) if is_packed else None
         if file is not None:
             names = Stretch(file.names, file.sizes, np.zeros(0, np.uint8))
             file.names = next(self._cleaned([names])).names
@@ -242,14 +252,11 @@ class Genome:
         if self.file is not None:
             return sum(self.file.lengths)
         size = size_of(self.path)
-        if not size:
+        if not (size and self.head):
             return None
-        with suppress(OSError), open(self.path, "rb", buffering=0) as handle:
-            start = handle.read(HEAD)
-            if start.startswith(b"@"):
-                return size // 2 or None  # the other half of FASTQ are qualities
-            return size * (COMPRESSION if start.startswith(tuple(MAGIC.values())) else 1)
-        return None
+        if self.head.startswith(b"@"):
+            return size // 2 or None  # the other half of FASTQ are qualities
+        return size * (COMPRESSION if self.head.startswith(tuple(MAGIC.values())) else 1)
 
     def letters(self, record: str | int, start: int = 0, end: int | None = None) -> str:
         """The letters of a record, by name or number, from start to end, in upper case, T for U.

@@ -82,6 +82,8 @@ class RecordNames(Sequence[str]):
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
             first, last, _ = key.indices(len(self))
+            if last - first == len(self):
+                return self
             return RecordNames(self.bounds[first : max(first, last) + 1], self.letters)
         number = range(len(self))[key]
         word = self.letters[self.bounds[number] : self.bounds[number + 1]]
