@@ -21,7 +21,7 @@ MAGIC = (31, 139, 8, 4)
 FIELDS = 6  # bytes of the extra field: its name, its size and the size of the block
 NAME = b"BC"  # of the extra field
 MOST = 1 << 16  # bytes that a block holds
-BLOCKS = 16  # that a thread inflates at once
+BLOCKS = 8  # that a thread inflates at once
 _GZIP = 31  # has a decompressor read the header of gzip, and check the sum and the size
 _Damaged: Any = zlib.error
 

@@ -112,7 +112,8 @@ def _fasta_blocks(source: Source, reading: Bytes) -> Iterator[Callable[[], Taken
             yield partial(_take_apart, source, data[:size], reading, begins_line, is_open)
         if len(kept) >= LONGEST_HEADER:
             yield partial(_too_long, source, kept)
-        begins_line = bool(kept) or bytes(data[-1:]) in LINE_ENDS
+        if not is_last:
+            begins_line = bool(kept) or bytes(data[-1:]) in LINE_ENDS
 
 
 def _cut(data: Part, begins_line: bool, reading: Bytes) -> int:

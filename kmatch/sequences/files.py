@@ -136,29 +136,32 @@ class Source:
     def blocks(self, size: int) -> Iterator[Part]:
         """Yield the bytes of the handle, `size` at a time, and at the end fewer, perhaps none.
 
-        Blocks of a plain file are FileParts.
+        Blocks of a plain file that threads take apart are FileParts.
         """
-        if self._plain_size:
+        if self._plain_size and self.ahead is not in_turn:
             rest = FilePart(self._raw, self.label, self.handle.tell(), self._plain_size)
             for start in range(0, len(rest) + 1, size):
                 part = rest[start : start + size]
                 self._raw.seek(part.stop)  # which shows what is consumed
                 yield part
             return
-        data = self.handle.read(size)
+        # Room for a whole block would cost more than the bytes of a small file.
+        asked = min(size, self._plain_size + 1) if self._plain_size else size
+        data = self.handle.read(asked)
         while len(data) == size:
             yield data
-            data = self.handle.read(size)
+            data = self.handle.read(asked)
         yield data
 
     def made_ahead(self, items: Iterator[Item]) -> Iterator[Item]:
-        """Yield items that a thread makes ahead, of what it reads in a file.
+        """Return items that a thread makes ahead, of what it reads in a file.
 
         Those of a pipe are made when they are asked for, as nobody can end a thread that waits for
         a pipe.
         """
-        ahead = self.ahead if self.size else in_turn
-        made = ahead(repeat(partial(next, items, None)), 1)
+        if not self.size or self.ahead is in_turn:
+            return items
+        made = self.ahead(repeat(partial(next, items, None)), 1)
         return takewhile(lambda item: item is not None, made)
 
 
