@@ -122,6 +122,21 @@ def test_ends_without_a_pam_stay_on_the_gpu(length, pam, side, is_plus, monkeypa
     assert len({code for each in taken for code in each.codes.tolist()}) == 1
 
 
+def test_pinned_memory_is_used_again():
+    """Planes that live at a time never share it."""
+    one_gpu = choose_engine("cuda")
+    first, second = one_gpu.planes(8), one_gpu.planes(8)
+    addresses = first.ctypes.data, second.ctypes.data
+    assert addresses[0] != addresses[1]
+    del first
+    gc.collect()
+    third = one_gpu.planes(7)
+    assert len(third) == 7 and third.ctypes.data == addresses[0]
+    del third
+    gc.collect()
+    assert len(one_gpu.planes(9)) == 9 and not one_gpu._spare  # as that was too small
+
+
 def test_planes_not_used_for_longest_make_room(monkeypatch):
     gpu, none = device.Gpu(0), np.zeros(0, np.uint8)
     planes = [driver.pinned(3) for _ in range(2)]

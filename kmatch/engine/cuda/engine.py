@@ -9,7 +9,8 @@ imports only the modules that it needs.
 
 from __future__ import annotations
 
-from collections import Counter
+import weakref
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise, product
@@ -72,6 +73,7 @@ class CudaEngine(Engine):
         self.capacity = CAPACITY
         self.layout = LAYOUT.within(min(gpu.memory for gpu in self.gpus) // MEMORY_SHARE)
         self._plans: dict[tuple[Gpu, type], tuple[Any, Any]] = {}  # see `_planned`
+        self._spare: deque[Words] = deque()  # pinned memory of planes that ended
         self._threads = ThreadPoolExecutor(DEEP * self.queues, "kmatch cuda")
         self._free: SimpleQueue[Gpu] = SimpleQueue()  # that take more work
         for gpu in DEEP * self.gpus:
@@ -88,9 +90,18 @@ class CudaEngine(Engine):
         return max(gpu.watch.seconds if gpu.watch else 0.0 for gpu in self.gpus)
 
     def planes(self, size: int) -> Words:
-        """In pinned memory; each GPU keeps its copy."""
+        """In pinned memory; each GPU keeps its copy.
+
+        To pin memory takes longer than to fill it, so the memory of planes that ended is used
+        again.
+        """
         self.gpus[0].use()
-        return driver.pinned(size)
+        while self._spare and len(self._spare[0]) < size:
+            self._spare.popleft()
+        memory = self._spare.popleft() if self._spare else driver.pinned(size)
+        planes = memory[:size]
+        weakref.finalize(planes, self._spare.append, memory).atexit = False
+        return planes
 
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
         from kmatch.engine.cuda.hamming import WindowScan
