@@ -21,6 +21,7 @@ from kmatch.sequences.records import RecordNames, Stretch
 BLOCK = 1 << 20  # bytes that are read at a time
 LOOK = 1 << 12  # bytes at the end of a block that are looked at first
 LONGEST_HEADER = 1 << 20
+FASTA = ord(">")  # begins its records
 _FORM = "kmatch reads FASTQ of four lines a read"
 _AGAIN = "copy or download the file again"
 
@@ -121,9 +122,9 @@ def _cut(data: Part, begins_line: bool, reading: Bytes) -> int:
 
     begins_line: whether they begin a line; reading: see `reading_of`.
 
-    A record that begins near the end begins the next block, and so does one whose header has no
-    end, or of whose letters none is there: a record that goes on has some. What is near the end
-    tells, unless it is in one line.
+    A record begins the next block where it begins near the end, where its header has no end, and
+    where none of its letters is in the block, since a record that goes on has some. What is near
+    the end tells, unless it is in one line.
 
         … A C G T ⏎ A C|G T ⏎ > c h r 2 ⏎ A C        LOOK bytes are behind |
                                ^ the next block
@@ -169,7 +170,7 @@ def _fastq_blocks(source: Source) -> Iterator[Callable[[], Taken]]:
     kept = b""
     for block in source.blocks(BLOCK):
         is_last = len(block) < BLOCK
-        data = kept + bytes(block)
+        data = kept + _text_of(source, block)
         if data.endswith(b"\r") and not is_last:  # LF may follow
             data = _line_feeds(data[:-1]) + b"\r"
         else:
@@ -192,11 +193,11 @@ def _take_apart(
 ) -> Taken:
     """Return the records of a block.
 
-    reading: see `reading_of`; begins_line: whether a record may begin at once; is_open:
-    whether the last one may go on in the next block, so that it comes alone.
+    reading: see `reading_of`; begins_line: whether a record may begin at once; is_open: whether the
+    last one may go on in the next block, so that it comes alone.
     """
     data = _line_feeds(_text_of(source, block))
-    letters, bounds, names, end = _cleaned(data, _mark(source), reading, begins_line)
+    letters, bounds, names, end = _cleaned(data, source.head[0], reading, begins_line)
     fault = _fault(data[end:]) if end < len(data) else ""
     has_foreign = bool(letters.max(initial=0) >= FOREIGN)
     return _parts(letters, bounds, names, is_open), fault, has_foreign
@@ -216,31 +217,26 @@ def _parts(letters: Bytes, bounds: Longs, names: RecordNames, is_open: bool) -> 
     return parts
 
 
-def _mark(source: Source) -> str:
-    """Return the first character of each record of a file."""
-    return ">" if source.head.startswith(b">") else "@"
-
-
 def _text_of(source: Source, block: Part) -> bytes:
     """Return the bytes of a block; raises InputError where one of them is zero."""
     data = bytes(block)
     if b"\0" in data:
-        form = "FASTA" if _mark(source) == ">" else "FASTQ"
+        form = "FASTA" if source.head[0] == FASTA else "FASTQ"
         raise InputError(f"{source.label}: a binary file, not {form}")
     return data
 
 
 def _cleaned(
-    data: bytes, mark: str, reading: Bytes, begins_line: bool
+    data: bytes, mark: int, reading: Bytes, begins_line: bool
 ) -> tuple[Bytes, Longs, RecordNames, int]:
     """Return (letters of all records, where each begins among them and the last one ends, names,
-    where the lines of the last one end) of a block."""
+    where the lines of the last one end) of a block; mark: the first byte of each record."""
     size = len(data)
-    letters = np.empty(size if mark == ">" else size // 2, np.uint8)  # each has a quality there
+    letters = np.empty(size if mark == FASTA else size // 2, np.uint8)  # the rest are qualities
     words = np.empty(size, np.uint8)
     bounds = np.empty((3, size // 2 + 2), np.int64)
     raw = np.frombuffer(data, np.uint8)
-    count = take_apart(raw, int(begins_line), ord(mark), reading, letters, words, bounds)
+    count = take_apart(raw, int(begins_line), mark, reading, letters, words, bounds)
     letter_bounds, word_bounds, places = bounds[:, : count + 1].copy()
     names = RecordNames(word_bounds, words[: word_bounds[-1]].copy())
     return letters[: letter_bounds[-1]], letter_bounds, names, int(places[-1])
