@@ -114,7 +114,7 @@ def test_a_part_may_begin_where_a_record_ends_and_an_empty_one_begins(monkeypatc
     expected = list(kmatch.edit(kmatch.Genome.from_records(records), "ACGTA", k=2))
 
     def parts(scanner, chunk, least=1):
-        return (chunk.part(at, at + 1, scanner._engine) for at in range(chunk.length))
+        return (chunk.part(at, at + 1) for at in range(chunk.length))
 
     monkeypatch.setattr(scan.Scanner, "_parts", parts)
     assert list(kmatch.edit(kmatch.Genome.from_records(records), "ACGTA", k=2)) == expected

@@ -74,8 +74,9 @@ class Scans:
         """
         engine = choose_engine("cpu", threads=1)
         middle = (chunk.length - ways.TRIAL) // 2
-        one_position = chunk.part(middle, middle + 1, engine)
-        part = chunk.part(middle, middle + ways.TRIAL, engine)
+        one_position = chunk.part(middle, middle + 1)
+        part = chunk.part(middle, middle + ways.TRIAL)
+        chunk.unpack(self._engine)  # by all threads
         parts_in_all = max(self._letters, chunk.length) / ways.TRIAL
 
         start_scan(one_position, engine, engine.capacity).found()  # warms up
