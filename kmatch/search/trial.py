@@ -10,6 +10,7 @@ from kmatch.engine.codes import Found
 from kmatch.engine.cpu.tables import Lookup, Tables, plan_lookup
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.engine import Scan, UnderWay
+from kmatch.engine.types import View
 from kmatch.search.chunks import PackedChunk
 from kmatch.search.rules import Sought
 from kmatch.search.scan import Start
@@ -106,8 +107,11 @@ def _look_up(
     tables: Tables, start_scan: StartScan, chunk: PackedChunk, engine: Any, capacity: int
 ) -> Scan:
     """Start a look-up of a chunk; a scan takes over where it gives the chunk up."""
-    view = chunk.view()._replace(letters=chunk.unpack(engine))
-    lookup: Scan = engine.start_lookup(view, tables, capacity)
+
+    def read() -> View:
+        return chunk.view()._replace(letters=chunk.unpack(engine))
+
+    lookup: Scan = engine.start_lookup(read, chunk.shown, tables, capacity)
 
     def found() -> Found:
         found = lookup.found()
