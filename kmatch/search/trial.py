@@ -73,11 +73,12 @@ class Scans:
         Some positions of a chunk are searched both ways, on one thread. The time of look-ups
         in all letters, with the time of making tables, is compared with the time of a scan.
         """
+        # Letters of the chunk, which all threads read, and of parts of it.
+        chunk.unpack(self._engine)
         engine = choose_engine("cpu", threads=1)
         middle = (chunk.length - ways.TRIAL) // 2
         one_position = chunk.part(middle, middle + 1)
         part = chunk.part(middle, middle + ways.TRIAL)
-        chunk.unpack(self._engine)  # by all threads
         parts_in_all = max(self._letters, chunk.length) / ways.TRIAL
 
         start_scan(one_position, engine, engine.capacity).found()  # warms up
