@@ -181,6 +181,7 @@ def test_a_look_up_that_nobody_waits_for_gives_up(monkeypatch):
     plan = plan_chunks(20, 3, engine.layout)._replace(length=20_000)
     chunks = Chunking(plan, engine, None).fresh(genome.parts())
 
+    is_begun = Event()
     is_left = Event()
     started, start = [], CpuEngine.start_lookup
 
@@ -188,7 +189,9 @@ def test_a_look_up_that_nobody_waits_for_gives_up(monkeypatch):
         number = len(started)
 
         def letters():
-            assert number == 0 or is_left.wait(60)
+            if number == 1:
+                is_begun.set()
+                assert is_left.wait(60)
             return read()
 
         started.append(start(self, letters, *arguments))
@@ -198,6 +201,7 @@ def test_a_look_up_that_nobody_waits_for_gives_up(monkeypatch):
     scans = Scans(engine, sought, "lookup", None, gapless=True)
     found = Scanner(engine).scan(chunks, scans.starting(mock.Mock()))
     assert len(next(found)[1])
+    assert is_begun.wait(60)
     Timer(0.1, is_left.set).start()
     found.close()
     assert started[1].found().share == 0
