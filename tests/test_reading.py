@@ -39,7 +39,7 @@ from kmatch.sequences.fasta import read_fasta, read_fastq
 from kmatch.sequences.files import Source
 from kmatch.sequences.others import read_parts
 from kmatch.sequences.patterns import load_patterns, read_patterns
-from kmatch.sequences.records import whole_records, whole_stretches
+from kmatch.sequences.records import stretches_apart, whole_records, whole_stretches
 
 LETTERS = random_letters(3_000)
 WITH_N = LETTERS[:700] + "N" * 40 + LETTERS[740:]
@@ -306,6 +306,9 @@ def joined_up(parts):
     assert not any(part.goes_on for part in whole)
     found = [(name, bytes(letters).decode()) for name, letters in whole_records(parts)]
     assert [(name, bytes(letters).decode()) for name, letters in whole_records(whole)] == found
+    apart = list(stretches_apart(parts))
+    assert [(part.names[0], bytes(part.letters).decode()) for part in apart] == found
+    assert all(part.lengths.tolist() == [len(part.letters)] for part in apart)
     return found
 
 

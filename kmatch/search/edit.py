@@ -40,7 +40,6 @@ from kmatch.search.scan import Scanner, code_batches, rows_at_once
 from kmatch.search.search import Search, by_record
 from kmatch.search.tracing import distances_within_rules, gaps_of, limit_ends, trace_ends
 from kmatch.search.trial import Scans
-from kmatch.search.turns import hits_on_circles, on_circles
 from kmatch.search.waiting import NONE, PlacedHits, WaitingHits
 from kmatch.sequences.circles import Circles
 
@@ -107,6 +106,8 @@ class EditSearch(Search[HitBatch]):
         self, genome: Genome, chunking: Chunking, report: str, aligned: bool
     ) -> Iterator[HitBatch]:
         """Yield the HitBatches of linear and of circular records by turns."""
+        from kmatch.search.turns import hits_on_circles, on_circles
+
         circular = self.genomes.circular
         assert circular is not None
         circles = Circles(circular, self._sought.longest_hit, unrolled=True)

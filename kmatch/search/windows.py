@@ -53,7 +53,7 @@ class QueryGroup(NamedTuple):
     letters: QueryArrays
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Windows(Rows):
     """n windows of a chunk that are within k, sorted by position, then by query.
 

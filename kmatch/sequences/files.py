@@ -260,9 +260,27 @@ def open_source(path: StrPath, ahead: Ahead = in_turn) -> Iterator[Source]:
 
 def check_readable(path: StrPath) -> None:
     """Raise InputError for a path that cannot be opened; pipes and `-`, read once, are left."""
-    once = os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
-    if str(path) != "-" and not once:
+    mode = _mode_of(path)
+    is_read_once = mode and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    if str(path) != "-" and not is_read_once:
         _opened(path).close()
+
+
+def _mode_of(path: StrPath) -> int:
+    """Return what `os.stat` says of the kind of a path, 0 where there is nothing."""
+    try:
+        return os.stat(path).st_mode
+    except (OSError, ValueError):
+        return 0
+
+
+def size_of(path: StrPath) -> int | None:
+    """Return how many bytes a file has; None for a pipe, and for all else that is no file."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return found.st_size if stat.S_ISREG(found.st_mode) else None
 
 
 def _opened(path: StrPath) -> io.FileIO:
