@@ -5,6 +5,7 @@ import io
 import re
 import threading
 import time
+from contextlib import ExitStack
 from functools import partial
 from itertools import islice, pairwise
 from tempfile import TemporaryFile
@@ -18,6 +19,7 @@ from Bio.SeqRecord import SeqRecord
 from hypothesis import given
 from hypothesis import strategies as st
 from support.commands import (
+    blocked,
     compressed,
     failed,
     fasta,
@@ -279,12 +281,19 @@ def test_names_and_circles_of_genbank(tmp_path, more, name):
 
 def records_of(data, block, read=read_fasta):
     """The records that a reader finds in blocks of so many bytes, as (name, letters): of a pipe, in
-    turn, and of a file, by threads."""
-    with mock.patch("kmatch.sequences.fasta.BLOCK", block), TemporaryFile(buffering=0) as file:
-        file.write(data)
-        file.seek(0)
+    turn, of a file, and of one in BGZF, by threads."""
+    few = {"fasta.BLOCK": block, "fasta.LOOK": block // 3 + 1, "files._SMALL": 1, "bgzf.BLOCKS": 2}
+    with ExitStack() as stack:
+        for name, number in few.items():
+            stack.enter_context(mock.patch(f"kmatch.sequences.{name}", number))
         found = joined_up(read(Source("data", io.BytesIO(data), None)))
-        assert joined_up(read(Source("data", file, len(data), Workers(2).ahead))) == found
+        for held in (data, blocked(data, block)):
+            file = stack.enter_context(TemporaryFile(buffering=0))
+            file.write(held)
+            file.seek(0)
+            source = Source("data", file, len(held), Workers(2).ahead)
+            assert joined_up(read(source)) == found
+            assert (source.consumed or 0) == len(held)
     return found
 
 

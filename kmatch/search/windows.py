@@ -118,7 +118,7 @@ class WindowSearch(Search[HitBatch]):
         """Start the scan of a chunk, of several for queries within several k."""
         scans: list[Scan] = []
         for group in self._groups:
-            scans.append(engine.start_scan(chunk.plain, group.letters, group.k, capacity))
+            scans.append(engine.start_scan(chunk.packed(engine), group.letters, group.k, capacity))
         if len(scans) == 1:
             return scans[0]
         return UnderWay(lambda: self._found(scans), lambda: [scan.stop() for scan in scans])
