@@ -406,6 +406,8 @@ def _row_fields(kind: type[Batch]) -> list[str]:
 
 def take_rows(value: Any, rows: Longs | slice) -> Any:
     """Return rows of a column of any kind."""
+    if isinstance(value, np.ndarray):
+        return value[rows]
     if isinstance(value, Texts):
         return take_texts(value, rows)
     if isinstance(value, Batch):

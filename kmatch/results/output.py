@@ -11,7 +11,6 @@ from typing import Any, Self
 
 from kmatch import interrupts
 from kmatch.errors import ClosedPipe, OutputError
-from kmatch.results.bgzf import BlockedGzip
 
 Path = str | os.PathLike[str]
 STANDARD = "standard output"
@@ -123,6 +122,8 @@ def complete(path: str, kind: str) -> None:
 def compressor(raw: Any, kind: str) -> Any:
     """Return a handle that compresses to a binary one: `gz`, in blocks of BGZF, or `zst`."""
     if kind == "gz":
+        from kmatch.results.bgzf import BlockedGzip
+
         return BlockedGzip(raw)
     from xopen import xopen
 

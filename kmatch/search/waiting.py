@@ -75,6 +75,8 @@ class WaitingHits:
             hits             [----]  [--]    [-----]   [-----]   [------]
             among these  |----------------| alone     |-----------------|
         """
+        if not len(hits.hits) and not len(self._waiting.hits):
+            return
         among = hits
         alone = NONE
         if not self._are_loci:
