@@ -157,3 +157,15 @@ def test_a_packed_genome_does_not_say_what_is_a_circle(folder):
     assert b"c.gb: circular by the file: 'X'; the packed genome does not say so" in said
     (folder / "l.gb").write_text(text.format("linear  ", "acgttgcaacgtacggttac"))
     assert here("pack", "l.gb").err == b""
+
+
+def test_the_closest_sites_outside_of_regions(folder):
+    """best compares the whole genome: a closer site outside leaves nothing inside."""
+    (folder / "r.bed").write_text("chr1\t10\t50\n")
+    (folder / "o.bed").write_text("chr1\t0\t9\n")
+    inside = here("best", "g.fa", "-p", "ACGTTGCAA", "--regions", "o.bed")
+    assert (inside.out.count(b"\n"), inside.err) == (1, b"")
+    outside = here("best", "g.fa", "-p", "ACGTTGCAA", "-p", "TTACCAGTAGG", "--regions", "r.bed")
+    assert b"no hit of 'ACGTTGCAA' inside the regions" in outside.err
+    assert b"TTACCAGTAGG" not in outside.err and b"TTACCAGTAGG" in outside.out
+    assert here("best", "g.fa", "-p", "ACGTTGCAA", "--regions", "r.bed", "-q").err == b""

@@ -412,6 +412,22 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
         if is_summed:
             counts.write(handles[-1])
     search.conclude(_found(search.rows, counts), counts, [table])
+    if problem == "best" and search.regions is not None:
+        _say_what_lies_outside(search, panel, counts)
+
+
+def _say_what_lies_outside(search: Search, panel: "PatternSet", counts: "Counts") -> None:
+    """Say which patterns have no hit, as their closest sites lie outside the regions."""
+    names = []
+    for name, hit_count in zip(panel.names, counts.hits.sum(axis=1), strict=True):
+        if not hit_count:
+            names.append(name)
+    if names:
+        search.messages.answer(
+            f"no hit of {listed(names)} inside the regions: best finds the closest sites of the "
+            "whole genome, and of these the ones inside; give the regions' letters as GENOME for "
+            "the closest sites there"
+        )
 
 
 def _check_summary_only(given: Given) -> None:
