@@ -28,7 +28,7 @@ copy_rows = entry("kmatch.engine.letters:copy_rows", tuple[Bytes, Longs, Longs, 
 _Item = TypeVar("_Item", bound=np.generic)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Rows:
     """Columns of n rows: every field is an array of n items, and all are filtered together."""
 

@@ -4,7 +4,6 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from copy import copy
 from functools import cached_property
 from mmap import mmap
 from threading import RLock
@@ -21,7 +20,15 @@ from kmatch.packed.reader import PackedFile, open_packed, parts_of_pipe
 from kmatch.packed.writer import MAGIC as PACKED
 from kmatch.sequences.alphabet import check_letters, reading_of, without_gaps
 from kmatch.sequences.circles import Circular
-from kmatch.sequences.files import HEAD, MAGIC, check_readable, is_list, label_of, read_list
+from kmatch.sequences.files import (
+    HEAD,
+    MAGIC,
+    check_readable,
+    is_list,
+    label_of,
+    read_list,
+    size_of,
+)
 from kmatch.sequences.others import read_parts
 from kmatch.sequences.patterns import text_of
 from kmatch.sequences.records import (
@@ -162,6 +169,15 @@ class Genome:
         """Letters of each record, int64[n]; reads the file first."""
         return self.sizes[1]
 
+    def anew(self) -> "Genome":
+        """Return the Genome of the same file, not opened yet; of all else itself."""
+        if not os.path.isfile(self.path):
+            return self
+        genome = Genome.__new__(Genome)
+        genome._begin(self.path, self.label, self.keep, self.gaps)
+        genome.circles = self.circles
+        return genome
+
     def only(self, selection: Selection | None) -> "Genome":
         """Return the Genome of the records that a Selection takes; itself for None."""
         return self if selection is None else _SelectedGenome(self, selection)
@@ -207,9 +223,19 @@ class Genome:
         vars(self).update(state, _lock=RLock())
 
     @cached_property
+    def head(self) -> bytes:
+        """The first bytes of a file, at most HEAD; none of a pipe, which would lose them, and of a
+        file that cannot be opened, which reading records reports."""
+        if size_of(self.path):
+            with suppress(OSError), open(self.path, "rb", buffering=0) as handle:
+                return handle.read(HEAD)
+        return b""
+
+    @cached_property
     def file(self) -> PackedFile | None:
         """The packed genome that the path is, or None. Raises InputError where it is damaged."""
-        file = open_packed(self.path, self.label) if self._kept is None else None
+        is_packed = self._kept is None and self.head.startswith(PACKED)
+        file = open_packed(self.path, self.label) if is_packed else None
         if file is not None:
             names = Stretch(file.names, file.sizes, np.zeros(0, np.uint8))
             file.names = next(self._cleaned([names])).names
@@ -225,14 +251,12 @@ class Genome:
             return sum(len(part.letters) for part in self._kept)
         if self.file is not None:
             return sum(self.file.lengths)
-        if not os.path.isfile(self.path):
+        size = size_of(self.path)
+        if not (size and self.head):
             return None
-        with suppress(OSError), open(self.path, "rb") as handle:
-            size, start = os.path.getsize(self.path), handle.read(HEAD)
-            if start.startswith(b"@"):
-                return size // 2 or None  # the other half of FASTQ are qualities
-            return size * (COMPRESSION if start.startswith(tuple(MAGIC.values())) else 1) or None
-        return None
+        if self.head.startswith(b"@"):
+            return size // 2 or None  # the other half of FASTQ are qualities
+        return size * (COMPRESSION if self.head.startswith(tuple(MAGIC.values())) else 1)
 
     def letters(self, record: str | int, start: int = 0, end: int | None = None) -> str:
         """The letters of a record, by name or number, from start to end, in upper case, T for U.
@@ -385,8 +409,7 @@ def as_genome(
         return given
     genome = Genome(given, gaps=gaps)
     if rereads is not None:
-        large = os.path.isfile(given) and os.path.getsize(given) >= SMALL
-        genome.keep = rereads and not large
+        genome.keep = rereads and (size_of(given) or 0) < SMALL
     return genome
 
 
@@ -494,8 +517,8 @@ class Genomes:
     def genome(self, number: int) -> Genome:
         """One of the genomes; a file is opened anew, so that none stays open."""
         genome = self._genomes[number]
-        if self._opened[number] and os.path.isfile(genome.path):
-            genome = copy(genome)
+        if self._opened[number]:
+            genome = genome.anew()
         return genome.only(self.selection)
 
     @property

@@ -1,5 +1,6 @@
 """Inputs that cannot be used end with one line that says why, and leave no file."""
 
+import errno
 import gzip
 import io
 import os
@@ -21,6 +22,7 @@ from support.commands import (
 )
 
 import kmatch
+from kmatch.engine.workers import Workers
 from kmatch.sequences.fasta import LONGEST_HEADER
 from kmatch.sequences.others import read_parts
 
@@ -64,6 +66,7 @@ def no_sequence():
 GENOMES = {
     "empty gz": (gzip.compress(b""), "empty"),
     "binary": (bytes(range(1, 256)) * 20,),
+    "zeros for a name": (b">" + bytes(3 << 20), "a binary file, not FASTA"),
     "UTF-16": (FASTA.decode().encode("utf-16"), "UTF-16", "save it as UTF-8"),
     **{f"cut {kind}": (cut(kind), "truncated") for kind in ("gz", "bgzf", "bz2", "xz", "zst")},
     **{f"damaged {kind}": (damaged(kind),) for kind in ("gz", "bz2", "xz", "zst")},
@@ -170,16 +173,33 @@ def test_a_genbank_file_cut_anywhere(folder):
                 names_in(path)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("change", [lambda path: os.truncate(path, 3_000_000), os.utime])
-def test_a_file_that_changes_while_it_is_read(folder, change):
+def test_a_file_that_changes_while_it_is_read(folder, change, threads):
     path = folder / "changed.fa"
     path.write_text(">one\n" + "ACGT" * 1_000_000 + "\n")
     os.utime(path, (1, 1))
-    parts = read_parts(path)
+    parts = read_parts(path, ahead=Workers(threads).ahead)
     next(parts)
     change(path)
     with pytest.raises(kmatch.InputError, match=r"changed\.fa: the file was changed while it was"):
         list(parts)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_disk_that_fails(folder, monkeypatch, threads):
+    path = folder / "genome.fa"
+    path.write_bytes(fasta([("a", "ACGT" * 1_000_000)]))
+    read = os.pread
+
+    def fail(file, size, start):
+        if start > 2_000_000:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return read(file, size, start)
+
+    monkeypatch.setattr("os.pread", fail)
+    with pytest.raises(kmatch.InputError, match=r"genome\.fa: cannot be read: Input/output error"):
+        list(read_parts(path, ahead=Workers(threads).ahead))
 
 
 def test_letters_that_no_nucleotide_has(folder, monkeypatch):
@@ -224,6 +244,7 @@ GENOME = ("hamming", "-", *SEARCH)
 ENDLESS = {
     "line": (PANEL, b"ACGT\nfwd\t", b"A", "input: more than 65,536 characters of patterns; search"),
     "patterns": (PANEL, b"", b"ACGT\n", "input: more than 65,536 characters", "search a part"),
+    "zeros": (GENOME, b"@a\n", bytes(8), "a binary file, not FASTQ"),
     "header": (GENOME, b">a\nACGT\n>b\nAC\n>", b"name ", "header of record 3", "1,048,576"),
 }
 

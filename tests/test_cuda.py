@@ -222,6 +222,11 @@ LARGE = [  # problem, (length, patterns, changes of each) or the patterns, k, op
         for report in ("minima", "ends")
     ),
     ("edit", ["AATGGAATGGAATGG", "ACGTACG"], (3,), {"report": "loci"}),  # dense
+    *(
+        ("edit", (m, count, 2), (3,), options)
+        for m, count in [(20, 30), (40, 6)]
+        for options in ({"pam": "NGG"}, {"pam": ("TTTV", "TG"), "pam_side": "5p"})
+    ),
     *(("best", (m, 5, changes), (), {}) for m, changes in [(20, 8), (64, 10), (200, 60)]),
 ]
 

@@ -8,9 +8,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from naive import reverse_complement
 from support.cases import PANEL, TEXTS, named
 from support.commands import random_letters
 from support.devices import PROBLEMS, check
+from support.searches import edit
 
 import kmatch
 from kmatch.engine import devices
@@ -85,6 +87,54 @@ def test_strips(values, pattern, monkeypatch):
     assert check("edit", (records, [pattern], 1, {"strand": "+"}), device="cuda")
     assert edit_scan.make_strips.cache_info().currsize
     edit_scan.make_strips.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("length", "pam", "side", "is_plus"),
+    [
+        # In registers,
+        (20, "NGG", "3p", True),
+        (20, "TTV", "5p", False),
+        # and in strips.
+        (34, "NGG", "3p", False),
+        (34, "TTV", "5p", True),
+    ],
+)
+def test_ends_without_a_pam_stay_on_the_gpu(length, pam, side, is_plus, monkeypatch):
+    """A site beside a PAM leaves the GPU, and the same letters beside other ones do not."""
+    strand = "+" if is_plus else "-"
+    guide = random_letters(length, 8)
+    site = guide + "CGG" if side == "3p" else "TTA" + guide
+    letters = random_letters(1_200)  # so that lanes are long: their last rows show no PAM
+    records = [("r", letters + site + "CATTCA" + guide + "CATTACA" + letters)]
+    if not is_plus:
+        records = [("r", reverse_complement(records[0][1]))]
+    rules = {"pam": pam, "pam_side": side, "strand": strand, "report": "ends"}
+    taken = []
+    found = engine.start_scan
+
+    def noted(gpu, capacity, launch):
+        scan = found(gpu, capacity, launch)
+        return UnderWay(lambda: taken.append(scan.found()) or taken[-1], scan.stop)
+
+    monkeypatch.setattr(engine, "start_scan", noted)
+    assert len(edit(records, [guide], 0, device="cuda", **rules)) == 1
+    assert len({code for each in taken for code in each.codes.tolist()}) == 1
+
+
+def test_pinned_memory_is_used_again():
+    """Planes that live at a time never share it."""
+    one_gpu = choose_engine("cuda")
+    first, second = one_gpu.planes(8), one_gpu.planes(8)
+    addresses = first.ctypes.data, second.ctypes.data
+    assert addresses[0] != addresses[1]
+    del first
+    gc.collect()
+    third = one_gpu.planes(7)
+    assert len(third) == 7 and third.ctypes.data == addresses[0]
+    del third
+    gc.collect()
+    assert len(one_gpu.planes(9)) == 9 and not one_gpu._spare  # as that was too small
 
 
 def test_planes_not_used_for_longest_make_room(monkeypatch):
@@ -280,7 +330,7 @@ def test_shares_of_threads(monkeypatch):
                                  unit 2   shares 0 1 2 3 of search 1
     """
     patch(monkeypatch, edit_scan, THREADS=4)
-    shape = edit_scan.EditShape(3, 8, 0, 0, 4, 4, 2, 1)
+    shape = edit_scan.EditShape(3, 8, 0, 0, 4, 4, 2, 1, False)
     units = [[edit_scan._share_of(shape, unit, thread) for thread in range(4)] for unit in range(3)]
     assert [[search for search, _, _ in unit] for unit in units] == [[0] * 4, [0] * 4, [1] * 4]
     assert [share for _, share, _ in units[0] + units[1]] == list(range(8))
@@ -300,7 +350,7 @@ def test_rows_that_threads_read(backward, rows, monkeypatch):
                stretch 2                     w  w  w  ─  ─  ─  ─
     downwards  stretch 0   ─  ─  ─  ─  w  w  w
     """
-    shape = edit_scan.EditShape(1, 10, 13, 3, 4, 4, 1, 3)
+    shape = edit_scan.EditShape(1, 10, 13, 3, 4, 4, 1, 3, False)
     searches = np.array([[0, 2, backward, 3, 1]], np.int32)
     tasks = [edit_scan._task(shape, searches, 0, thread) for thread in range(3)]
     assert [[task.at, task.at + task.step * (task.columns - 1)] for task in tasks] == rows

@@ -10,7 +10,6 @@ from kmatch.apps.gaps import (
     gaps_in,
     pieces_around,
     unions,
-    unknown_letters,
 )
 from kmatch.apps.masked import (
     RunLine,
@@ -24,6 +23,7 @@ from kmatch.apps.masked import (
 from kmatch.apps.pcr import PcrOptions, joins_of
 from kmatch.results.batches import ENDLESS
 from kmatch.sequences.oligos import load_pairs
+from kmatch.sequences.unknown import unknown_letters
 
 
 def records(*texts, circular=False):
@@ -38,7 +38,7 @@ def records(*texts, circular=False):
 def gaps_of_texts(*texts, circular=False):
     """Gaps of texts, with an overhang of two letters."""
     letters, given = records(*texts, circular=circular)
-    return gaps_in(unknown_letters(letters), given, 2)
+    return gaps_in(unknown_letters(letters).runs(), given, 2)
 
 
 def rows(gaps):
@@ -80,6 +80,15 @@ def test_gaps_of_records_and_of_a_circle():
     ]
     assert rows(gaps_of_texts(*texts, circular=True)) == [(0, 0, 2), (0, 5, 7), (1, 1, 2)]
     assert rows(gaps_of_texts("ACGT", circular=True)) == []
+
+
+def test_a_run_of_unknown_letters_over_the_border_of_records():
+    """
+    records     A C N|   |N N|N A           the second one is empty
+    gaps            ├┤   ├───┼─┤
+    """
+    texts = ("ACN", "", "NN", "NA")
+    assert rows(gaps_of_texts(*texts, circular=True)) == [(0, 2, 3), (2, 0, 2), (3, 0, 1)]
 
 
 def test_unions_of_intervals():

@@ -5,6 +5,7 @@ import io
 import re
 import threading
 import time
+from contextlib import ExitStack
 from functools import partial
 from itertools import islice, pairwise
 from tempfile import TemporaryFile
@@ -18,6 +19,7 @@ from Bio.SeqRecord import SeqRecord
 from hypothesis import given
 from hypothesis import strategies as st
 from support.commands import (
+    blocked,
     compressed,
     failed,
     fasta,
@@ -37,7 +39,7 @@ from kmatch.sequences.fasta import read_fasta, read_fastq
 from kmatch.sequences.files import Source
 from kmatch.sequences.others import read_parts
 from kmatch.sequences.patterns import load_patterns, read_patterns
-from kmatch.sequences.records import whole_records, whole_stretches
+from kmatch.sequences.records import stretches_apart, whole_records, whole_stretches
 
 LETTERS = random_letters(3_000)
 WITH_N = LETTERS[:700] + "N" * 40 + LETTERS[740:]
@@ -279,12 +281,19 @@ def test_names_and_circles_of_genbank(tmp_path, more, name):
 
 def records_of(data, block, read=read_fasta):
     """The records that a reader finds in blocks of so many bytes, as (name, letters): of a pipe, in
-    turn, and of a file, by threads."""
-    with mock.patch("kmatch.sequences.fasta.BLOCK", block), TemporaryFile(buffering=0) as file:
-        file.write(data)
-        file.seek(0)
+    turn, of a file, and of one in BGZF, by threads."""
+    few = {"fasta.BLOCK": block, "fasta.LOOK": block // 3 + 1, "files._SMALL": 1, "bgzf.BLOCKS": 2}
+    with ExitStack() as stack:
+        for name, number in few.items():
+            stack.enter_context(mock.patch(f"kmatch.sequences.{name}", number))
         found = joined_up(read(Source("data", io.BytesIO(data), None)))
-        assert joined_up(read(Source("data", file, len(data), Workers(2).ahead))) == found
+        for held in (data, blocked(data, block)):
+            file = stack.enter_context(TemporaryFile(buffering=0))
+            file.write(held)
+            file.seek(0)
+            source = Source("data", file, len(held), Workers(2).ahead)
+            assert joined_up(read(source)) == found
+            assert (source.consumed or 0) == len(held)
     return found
 
 
@@ -297,6 +306,9 @@ def joined_up(parts):
     assert not any(part.goes_on for part in whole)
     found = [(name, bytes(letters).decode()) for name, letters in whole_records(parts)]
     assert [(name, bytes(letters).decode()) for name, letters in whole_records(whole)] == found
+    apart = list(stretches_apart(parts))
+    assert [(part.names[0], bytes(part.letters).decode()) for part in apart] == found
+    assert all(part.lengths.tolist() == [len(part.letters)] for part in apart)
     return found
 
 

@@ -38,14 +38,16 @@ def test_rows_scanned_do_not_grow_with_the_hits(problem, options, monkeypatch):
     random = np.random.default_rng(3)
     unit = "".join(random.choice(list("ACGT"), 40))
     panel = [(2 * unit)[i : i + 20] for i in range(0, 40, 5)]
-    started, start = [], CpuEngine._start
+    started = []
+    for name in ("start_scan", "start_edit", "start_lookup"):
+        start = getattr(CpuEngine, name)
 
-    def counting(self, kernel, items, capacity, shown, *arguments, **more):
-        text = getattr(shown, "text", shown)  # of a View, or itself
-        started.append(text.words * text.rows)
-        return start(self, kernel, items, capacity, shown, *arguments, **more)
+        def counting(self, what, *arguments, name=name, start=start):
+            text = what().text if name == "start_lookup" else what
+            started.append(text.words * text.rows)
+            return start(self, what, *arguments)
 
-    monkeypatch.setattr(CpuEngine, "_start", counting)
+        monkeypatch.setattr(CpuEngine, name, counting)
     rows = []
     for text in ("".join(random.choice(list("ACGT"), 60_000)), unit * 1500):
         started.clear()
@@ -114,7 +116,7 @@ def test_a_part_may_begin_where_a_record_ends_and_an_empty_one_begins(monkeypatc
     expected = list(kmatch.edit(kmatch.Genome.from_records(records), "ACGTA", k=2))
 
     def parts(scanner, chunk, least=1):
-        return (chunk.part(at, at + 1, scanner._engine) for at in range(chunk.length))
+        return (chunk.part(at, at + 1) for at in range(chunk.length))
 
     monkeypatch.setattr(scan.Scanner, "_parts", parts)
     assert list(kmatch.edit(kmatch.Genome.from_records(records), "ACGTA", k=2)) == expected

@@ -21,7 +21,9 @@ from kmatch.search.tracing import _used_room
 from kmatch.search.turns import CircleEnds, are_minima_on_circles, loci_on_circles
 from kmatch.search.waiting import NONE, PlacedHits, WaitingHits
 from kmatch.search.windows import _windows_once, _with_pam
+from kmatch.sequences import records
 from kmatch.sequences.alphabet import encode
+from kmatch.sequences.chunks import ChunkPlan, join_records
 from kmatch.sequences.patterns import PatternSet
 
 
@@ -263,6 +265,36 @@ def test_records_and_last_letters_of_a_chunk():
     assert is_inside.tolist() == [False, True, True, False, False, True, True]
     assert [chunk.spans.names[number] for number in span[is_inside]] == ["a", "a", "c", "c"]
     assert chunk.last_letters(4).tolist() == encode("TTCA", "text").tolist()
+
+
+@pytest.mark.parametrize("short", [0, 1 << 14])
+def test_chunks_of_records_that_come_alone_or_together(short, monkeypatch):
+    """
+    position    0 1 2 3 4 5 6 7 8 9 ...
+    letters     A C G T A . . . G G T T C A . . . T     records a, b without letters, c and d
+    chunks      [---------->)------)                    of 6 letters, and 4 of the next chunk
+                            [---------->)------)
+                                        [---------->)
+    """
+    monkeypatch.setattr(records, "SHORT", short)
+    texts = ("ACGTA", "", "GGTTCA", "T")
+    stretches = list(map(records.stretch_of, "abcd", map(as_letters, texts)))
+    found = [
+        (chunk.base, bytes(chunk.letters[:10]).replace(b"\0", b"."), chunk.length, chunk.spans)
+        for chunk in join_records(stretches, ChunkPlan(length=6, halo=4, gap=3), spare=2)
+    ]
+    assert [(base, letters, length) for base, letters, length, _ in found] == [
+        (0, b"ACGTA...GG", 6),
+        (6, b"..GGTTCA..", 6),
+        (12, b"CA...T....", 6),
+    ]
+    starts = [dict(zip(spans.names, spans.begins.tolist(), strict=True)) for *_, spans in found]
+    assert [spans["c"] for spans in starts] == [8, 2, -4]
+    assert starts[0]["a"] == 0 and starts[2]["d"] == 5
+
+
+def as_letters(text):
+    return np.frombuffer(text.encode(), np.uint8)
 
 
 PATTERNS = PatternSet(["x", "y"], ["AACG", "CT"])

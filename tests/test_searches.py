@@ -22,6 +22,7 @@ from support.searches import aligned, settings
 import kmatch
 from kmatch.apps.searches import begin_search
 from kmatch.engine.cpu.engine import CpuEngine
+from kmatch.engine.engine import read_text
 from kmatch.engine.workers import Workers
 from kmatch.genome import as_genomes
 from kmatch.search.chunks import Chunking, plan_chunks
@@ -164,21 +165,50 @@ def test_searches_side_by_side(switching):
         assert list(pool.map(found, 60 * panels)) == 60 * expected
 
 
-def test_letters_are_not_seen_before_they_are_there():
-    genome, seen = kmatch.Genome.from_records([("r", random_letters(2000))]), []
+def test_one_thread_reads_letters_and_others_wait_for_them():
+    genome = kmatch.Genome.from_records([("r", random_letters(2000))])
     plan = plan_chunks(20, 2, CpuEngine(1).layout)._replace(length=4000)
     (chunk,) = Chunking(plan, CpuEngine(1), None).fresh(genome.parts())
 
+    waiting = []
+
     def run(kernel, items, text, letters):
         letters[:] = 0
-        if not seen:
-            seen.append(0)
-            seen.append(chunk.unpack(engine).copy())
+        waiting.append(pool.submit(chunk.unpack, engine))
         Workers(1).run(kernel, items, text, letters)
 
     engine = SimpleNamespace(workers=SimpleNamespace(run=run))
-    letters = chunk.unpack(engine)
-    assert letters.any() and np.array_equal(seen[1], letters)
+    with ThreadPoolExecutor(1) as pool:
+        letters = chunk.unpack(engine)
+    (other,) = waiting
+    assert other.result() is letters and letters.any()
+
+
+def test_a_part_has_letters_of_its_whole_and_planes_for_a_scan_alone():
+    """A record of 300 letters and one of 500, and a part from letter 250 of the first one on.
+
+    positions      0        250  300  316       466           816
+    records        |--- one ------|     |---- two -------------|
+    part                     |------------------|~~ halo ~~|
+    """
+    records = [("one", random_letters(300, seed=1)), ("two", random_letters(500, seed=2))]
+    engine = CpuEngine(1)
+    plan = plan_chunks(20, 2, engine.layout)
+    genome = kmatch.Genome.from_records(records)
+    (chunk,) = Chunking(plan, engine, None).fresh(genome.parts())
+    part = chunk.part(250, 466)
+
+    assert (part.base, part.length, part.shown) == (250, 216, 216 + chunk.halo)
+    assert part.spans.begins.tolist() == [-250, 66] and list(part.spans.names) == ["one", "two"]
+    assert not len(part.plain.planes)
+    letters = part.unpack(engine)
+    assert np.array_equal(letters, chunk.unpack(engine)[250 : 250 + part.shown])
+
+    # The planes have the same letters, and are packed once.
+    text = part.packed(engine)
+    shown = np.empty(part.shown, np.uint8)
+    read_text(np.array([0, text.words]), text, shown)
+    assert np.array_equal(shown, letters) and part.packed(engine) is text
 
 
 def test_letters_that_match_at_the_far_end_cost_little():

@@ -1,5 +1,6 @@
 """The constant rules by which a way and a device are chosen, and where they are overridden."""
 
+from threading import Event, Timer
 from unittest import mock
 
 import naive
@@ -16,7 +17,12 @@ from kmatch.engine.cpu import tables
 from kmatch.engine.cpu.engine import CpuEngine
 from kmatch.errors import DeviceError
 from kmatch.genome import as_genomes
+from kmatch.search.chunks import Chunking, plan_chunks
+from kmatch.search.panel import each_strand
 from kmatch.search.query import Query
+from kmatch.search.rules import rules_of, sought_of
+from kmatch.search.scan import Scanner
+from kmatch.search.trial import Scans
 from kmatch.sequences.patterns import load_patterns
 
 HUMAN, COLI = 3_100_000_000, 4_600_000
@@ -144,22 +150,61 @@ def test_patterns_that_cannot_be_looked_up_are_scanned_for(panel):
 )
 def test_a_scan_takes_over_where_repeats_have_too_many_candidates(problem, options, monkeypatch):
     """All patterns have a piece of the repeat; other chunks are looked up."""
-    started, start = [], CpuEngine._start
-
-    def spy(self, kernel, *arguments, **more):
-        started.append(kernel.name)
-        return start(self, kernel, *arguments, **more)
-
+    started = []
     core = random_letters(10, seed=1)
     panel = [random_letters(10, seed=number) + core for number in range(2, 300)]
     plain = random_letters(20_000, seed=1)
     records = [("one", plain + panel[0] + "AGG" + plain[:3_957] + (core + "TGGAAA") * 500)]
     find = edit if problem == "edit" else search_panel
     expected = aligned(find(records, panel, 2, way="scan", **options))
-    monkeypatch.setattr(CpuEngine, "_start", spy)
+    for name in ("start_scan", "start_edit", "start_lookup"):
+        start = getattr(CpuEngine, name)
+
+        def spy(*arguments, name=name, start=start):
+            started.append(name)
+            return start(*arguments)
+
+        monkeypatch.setattr(CpuEngine, name, spy)
     assert aligned(find(records, panel, 2, way="lookup", chunk_length=8_000, **options)) == expected
-    scans = sum(name != "scan_lookup" for name in started)
+    scans = sum(name != "start_lookup" for name in started)
     assert expected and 1 <= scans <= 2 < len(started)  # of five chunks
+
+
+def test_a_look_up_that_nobody_waits_for_gives_up(monkeypatch):
+    """The second chunk's, whose letters come once the search was left."""
+    monkeypatch.setattr("kmatch.engine.engine.cores", lambda: 2)
+    genome = kmatch.Genome.from_records([("one", random_letters(100_000))])
+    query = Query("multi", load_patterns([random_letters(20)]), 3)
+    panel = each_strand(query.patterns, "both")
+    sought = sought_of(panel, rules_of(query), np.array([3, 3]))
+    engine = CpuEngine(2)
+    plan = plan_chunks(20, 3, engine.layout)._replace(length=20_000)
+    chunks = Chunking(plan, engine, None).fresh(genome.parts())
+
+    is_begun = Event()
+    is_left = Event()
+    started, start = [], CpuEngine.start_lookup
+
+    def waiting(self, read, *arguments):
+        number = len(started)
+
+        def letters():
+            if number == 1:
+                is_begun.set()
+                assert is_left.wait(60)
+            return read()
+
+        started.append(start(self, letters, *arguments))
+        return started[-1]
+
+    monkeypatch.setattr(CpuEngine, "start_lookup", waiting)
+    scans = Scans(engine, sought, "lookup", None, gapless=True)
+    found = Scanner(engine).scan(chunks, scans.starting(mock.Mock()))
+    assert len(next(found)[1])
+    assert is_begun.wait(60)
+    Timer(0.1, is_left.set).start()
+    found.close()
+    assert started[1].found().share == 0
 
 
 @pytest.mark.parametrize(

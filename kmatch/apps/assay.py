@@ -53,7 +53,7 @@ from kmatch.search.best import WINDOW, Window, closest, records_apart, windows
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.search import Search
 from kmatch.sequences.oligos import PROBE, PrimerPairs
-from kmatch.sequences.records import Stretch, stretch_of, whole_records
+from kmatch.sequences.records import Stretch, stretches_apart
 
 LARGE = 1_000_000  # letters of a genome in whose gaps anything may be
 # Of the oligos of a product that may be masked, in bits, the fewest are told, the first of these.
@@ -174,8 +174,7 @@ class AssaySearch:
             elif (genome.expected_letters or WINDOW) >= WINDOW:
                 yield name, genome
             else:
-                records = whole_records(self._reading.parts(genome))
-                yield name, [stretch_of(*record) for record in records]
+                yield name, list(stretches_apart(self._reading.parts(genome)))
 
     def _batch(self, grid: Grid) -> AssayBatch:
         """Return the rows of the genomes of a Window."""

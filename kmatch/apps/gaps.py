@@ -22,20 +22,18 @@ from kmatch.arrays import (
     bounds_of,
     offsets_in_rows,
     order_of,
-    run_starts,
+    range_join,
 )
 from kmatch.results.batches import ENDLESS
-from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.circles import Circular
 from kmatch.sequences.records import Stretch, whole_stretches
+from kmatch.sequences.unknown import UnknownRuns
 
 TOGETHER = 1 << 22  # letters of records whose gaps are looked for together, or of a longer one
-BLOCK = 1 << 18  # letters that are looked at together
 ANY = np.uint8(ord("N"))
-KNOWN = b"ACGTUacgtu"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Records(Rows):
     """n records of genomes whose letters lie side by side.
 
@@ -54,7 +52,7 @@ class Records(Rows):
         return self.circle_size < ENDLESS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Gaps(Rows):
     """n stretches without a known letter.
 
@@ -67,38 +65,34 @@ class Gaps(Rows):
     end: Longs
 
 
-def gaps_in(unknown: Longs, records: Records, overhang: int) -> Gaps:
+def gaps_in(unknown: UnknownRuns, records: Records, overhang: int) -> Gaps:
     """Return the Gaps of records, sorted.
 
-    unknown: int64[n], positions of letters as `unknown_letters` gives them; overhang: letters that
-    an oligo has behind an end at the most.
+    unknown: of their letters side by side; overhang: letters that an oligo has behind an end at the
+    most.
 
         record          N N A C G N N T
         gaps        ├───────┤   ├───┤ ├───┤       −2 … 2, 5 … 7, 8 … 10, with an overhang of 2
     """
-    ends = records.begin + records.size
-    of_letter = np.searchsorted(ends, unknown, side="right")
-    position = unknown - records.begin[of_letter]
+    inside = gaps_inside(unknown, records)
 
-    # The runs of unknown letters, and what is behind the ends of linear records.
-    run_rows = run_starts(of_letter, position - np.arange(len(position)))
-    run_counts = np.diff(run_rows, append=len(position))
+    # What is behind the ends of linear records.
     linear = np.flatnonzero(~records.is_circular)
     size = records.size[linear]
-    record = np.concatenate([of_letter[run_rows], linear, linear])
-    start = np.concatenate([position[run_rows], np.full(len(linear), -overhang), size])
-    end = np.concatenate([position[run_rows] + run_counts, np.zeros_like(size), size + overhang])
-    return united(Gaps(record, start, end))
+    before = Gaps(linear, np.full(len(linear), -overhang), np.zeros_like(size))
+    behind = Gaps(linear, size, size + overhang)
+    return united(inside.followed_by(before).followed_by(behind))
 
 
-def unknown_letters(letters: Bytes) -> Longs:
-    """Return the positions of letters that are no A, C, G or T, int64[n], fast where all are."""
-    found = [np.zeros(0, np.int64)]
-    for begin in range(0, len(letters), BLOCK):
-        block = letters[begin : begin + BLOCK]
-        if block.tobytes().translate(None, delete=KNOWN):
-            found.append(begin + np.flatnonzero(encode_text(block) == 0))
-    return np.concatenate(found)
+def gaps_inside(unknown: UnknownRuns, records: Records) -> Gaps:
+    """Return the runs of unknown letters as Gaps, a run that goes on in the next record as two."""
+    ends = records.begin + records.size
+    first = np.searchsorted(ends, unknown.begin, side="right")
+    last = np.searchsorted(ends, unknown.end, side="left")
+    run, record = range_join(first, last + 1)
+    start = np.maximum(unknown.begin[run] - records.begin[record], 0)
+    end = np.minimum(unknown.end[run] - records.begin[record], records.size[record])
+    return Gaps(record, start, end).take(np.flatnonzero(start < end))
 
 
 def united(gaps: Gaps) -> Gaps:

@@ -142,7 +142,7 @@ def finished_sites(batches: Iterable[HitBatch], longest: int) -> Iterator[tuple[
         yield on_one_line(waiting, longest), len(waiting)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ranges(Rows):
     """n ranges of places in a GroupedSites: first … last−1, int64[n] each."""
 
@@ -197,7 +197,7 @@ def grouped_sites(sites: Sites, rows: Longs, groups: Longs, longest: int) -> Gro
     return GroupedSites(rows[order], positions[order], spacing)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ProductRows(Rows):
     """n products, as rows of Sites.
 
@@ -331,7 +331,7 @@ def with_probes(sites: Sites, products: ProductRows, joins: Joins) -> ProductRow
     return products.take(np.flatnonzero(is_whole))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class HeldProbes(Rows):
     """Sites of probes in products: rows of products and of Sites, int64[n] each."""
 

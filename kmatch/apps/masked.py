@@ -28,7 +28,6 @@ from kmatch.apps.gaps import (
     pieces_around,
     records_together,
     unions,
-    unknown_letters,
 )
 from kmatch.apps.joins import MINUS, NO_PAIR, PLUS, Joins, Ranges
 from kmatch.arrays import (
@@ -51,12 +50,13 @@ from kmatch.search.query import Query, Run
 from kmatch.sequences.alphabet import encode_sets, encode_text
 from kmatch.sequences.circles import Circular
 from kmatch.sequences.records import RecordNames, Stretch
+from kmatch.sequences.unknown import unknown_letters
 
 PIECES = 1 << 22  # letters around gaps that are searched together
 JOINED = 1 << 20  # pairs of runs that are looked at together, and any others of the last one
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class SiteRuns(Rows):
     """n runs of sites of an oligo that begin at each of some positions side by side.
 
@@ -154,7 +154,7 @@ class MaskedSites:
         kinds = [(overhang, some, Gathered()) for overhang, some in self._by_overhang(oligos)]
         for letters, records in records_together(stretches, circular):
             sizes.append(records.size)
-            unknown = unknown_letters(letters)
+            unknown = unknown_letters(letters).runs()
             for overhang, some_oligos, gathered in kinds:
                 gaps = gaps_in(unknown, records, overhang)
                 around = pieces_around(gaps, records, self._reach, overhang)
@@ -265,7 +265,7 @@ def with_second_turn(runs: SiteRuns) -> SiteRuns:
     return runs.followed_by(turned)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class MaskedProducts(Rows):
     """n products that there may be: record: int64[n]; oligo: int64[n], the primer on `+`; masked:
     int64[n], the bits of the oligos whose sites are masked."""

@@ -133,7 +133,7 @@ class PrimerOptions(NamedTuple):
     background_strand: str = "both"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class FoundPrimers(Rows):
     """n primers in a record of the target.
 

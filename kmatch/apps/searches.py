@@ -9,10 +9,10 @@ from kmatch.search.begin import begin_here
 from kmatch.search.query import RUN, Query, Run
 from kmatch.search.regions import Regions
 from kmatch.search.rules import rules_of
-from kmatch.search.sites import SiteSearch, Watch
 
 if TYPE_CHECKING:
     from kmatch.results.scores import Scorer
+    from kmatch.search.sites import Watch
 
 
 def begin_search(
@@ -21,7 +21,7 @@ def begin_search(
     run: Run = RUN,
     regions: Regions | None = None,
     scorer: "Scorer | None" = None,
-    watch: Watch | None = None,
+    watch: "Watch | None" = None,
 ) -> Any:
     """Return the search of a Query in genomes, which is iterated and asked as a Search.
 
@@ -31,6 +31,8 @@ def begin_search(
     """
     search = _begin_ends(query, genomes, run, regions)
     if query.report == "sites" or scorer is not None:
+        from kmatch.search.sites import SiteSearch
+
         return SiteSearch(search, query, run, scorer, watch)
     return search
 

@@ -17,7 +17,7 @@ from kmatch.search.sites import site_rules, take_sites
 CFD = "cfd"  # the score of `specificity_variants`
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Places(Rows):
     """n hits or sites of guides by their places.
 

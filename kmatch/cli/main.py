@@ -1,5 +1,6 @@
 """The `kmatch` command, its standard streams, and the look of its errors."""
 
+import gc
 import io
 import os
 import sys
@@ -11,6 +12,7 @@ from kmatch import interrupts
 
 _TRACEBACK = "--debug shows where"
 SWITCHING = 5e-4  # seconds
+MANY_OBJECTS = 100_000  # more than imports make
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -22,6 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # A thread that only starts a kernel waits so long for one that computes in Python: 5 ms are
     # Python's own, in which most kernels end.
     sys.setswitchinterval(SWITCHING)
+    # What is imported stays, and Python would look for garbage in it a hundred times.
+    gc.set_threshold(MANY_OBJECTS)
     forgive_standard_error()
     status = run(sys.argv[1:] if arguments is None else arguments)
     end_standard_output()

@@ -67,8 +67,8 @@ class Engine(ABC):
     def time_kernels(self) -> None:
         """Time the kernels of scans and of `extend_primers` from now on.
 
-        A GPU times scans by its events, and primers with the host's part; on the CPU a scan is then
-        done when it has been started.
+        A GPU times scans by its events, and primers with the host's part; on the CPU no two scans
+        are then under way at a time.
         """
         self._seconds = 0.0
 

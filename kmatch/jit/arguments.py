@@ -15,6 +15,7 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hi
 import numpy as np
 
 SIGN = 1 << 63  # of a word
+NUMBERS = (int, np.bool_, np.integer)
 
 
 class Unfit(Exception):
@@ -61,7 +62,7 @@ def lay_out(value: Any, words: list[int]) -> Kind:
         return ArrayOf(value.dtype, value.ndim)
     if isinstance(value, tuple):
         return TupleOf(made_of, lay_out_all(value, words))
-    if isinstance(value, int | np.bool_ | np.integer):
+    if isinstance(value, NUMBERS):
         number = int(value)
         words.append(number if number < SIGN else number - 2 * SIGN)  # words have a sign
         return NumberOf(int if made_of is np.int64 else made_of)  # which Numba takes alike

@@ -42,7 +42,7 @@ def open_packed(path: StrPath, label: str) -> "PackedFile | None":
     opened: reading records reports these."""
     # Opening a pipe would wait for its writer, and lose what is read here.
     path = path if os.path.isfile(path) else os.devnull
-    with suppress(OSError), open(path, "rb") as handle:
+    with suppress(OSError), open(path, "rb", buffering=0) as handle:
         if handle.read(len(MAGIC)) == MAGIC:
             # Copied on writing, which never happens, but kernels are compiled for writeable arrays.
             data = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_COPY)

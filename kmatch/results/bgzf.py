@@ -8,12 +8,11 @@ try:
 except ImportError:
     import zlib  # type: ignore[no-redef]
 
+from kmatch.sequences.bgzf import FIELDS, HEADER, MAGIC, NAME
+
 BLOCK = 0xFF00  # bytes that a block holds, as htslib's
 LEVEL = 1
 RAW = -15  # bits of the window, without a header and a sum of deflate's own
-FIELDS = 6  # bytes of the extra field: its name, its size and the size of the block
-# Magic, deflate, extra field; no time; system not known; sizes of the field and of its number.
-HEADER = struct.Struct("<4B I 2B H 2s H H")
 TAIL = struct.Struct("<2I")
 
 
@@ -55,5 +54,5 @@ def block_of(data: bytes | bytearray) -> bytes:
     compressor = zlib.compressobj(LEVEL, zlib.DEFLATED, RAW)
     deflated = compressor.compress(data) + compressor.flush()
     size = HEADER.size + len(deflated) + TAIL.size
-    header = HEADER.pack(31, 139, 8, 4, 0, 0, 255, FIELDS, b"BC", 2, size - 1)
+    header = HEADER.pack(*MAGIC, 0, 0, 255, FIELDS, NAME, 2, size - 1)
     return header + deflated + TAIL.pack(zlib.crc32(data), len(data))

@@ -41,7 +41,7 @@ def _read_names(batch: "ReadBatch", _: "Reads") -> Named:
     return Named(TextNames(batch.read), np.arange(len(batch)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ReadBatch(Batch):
     """n reads in the order of their file, numbered by `record`, and the best site of each.
 

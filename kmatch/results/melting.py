@@ -109,7 +109,7 @@ def _salt_entropy(salts: Salts) -> float:
     return entropy
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Terms(Rows):
     """Parameters of n parts of duplexes, or sums of them.
 

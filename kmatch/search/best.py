@@ -24,7 +24,7 @@ from kmatch.search.regions import Regions
 from kmatch.search.search import Search
 from kmatch.sequences.circles import Circular
 from kmatch.sequences.patterns import PatternSet
-from kmatch.sequences.records import Stretch, stretch_of, whole_records
+from kmatch.sequences.records import Stretch, stretches_apart
 
 WINDOW = 1 << 25  # letters of records that are searched together
 UNITS = 1 << 12  # and genomes or records that are asked apart, at the most
@@ -142,8 +142,8 @@ def _warn_of_missing(patterns: PatternSet, missing: Longs, record_count: int) ->
 
 def records_apart(stretches: Iterable[Stretch]) -> Iterator[tuple[str, list[Stretch]]]:
     """Yield whole records as units, each with its name."""
-    for record in whole_records(stretches):
-        yield record.name, [stretch_of(*record)]
+    for stretch in stretches_apart(stretches):
+        yield stretch.names[0], [stretch]
 
 
 class Window(NamedTuple):

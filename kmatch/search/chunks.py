@@ -1,6 +1,7 @@
 """Packed chunks of a genome, and the planes a search needs of them."""
 
 from collections.abc import Iterable, Iterator
+from threading import Lock
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -36,6 +37,7 @@ LENGTH: int | None = None  # positions of a chunk, None for what fits; tests mak
 WORDS: int | None = None  # of a row, where windows are searched for; likewise
 MANY = 128  # queries from which on chunks for differences are a quarter as long
 NO_LETTERS = np.zeros(0, np.uint8)
+NO_PLANES = np.zeros(0, np.uint64)
 
 
 def plan_chunks(longest: int, k: int, layout: Layout) -> ChunkPlan:
@@ -71,11 +73,12 @@ class PackedChunk:
     """A chunk as bit planes.
 
     base: the coordinate of its first letter; length: positions that it owns; halo: letters of the
-    next chunk that it shows; spans: its records; plain: the chunk as kernels take it, a Text of the
-    planes A, C, G and T; letters: as masks, once `unpack` was called; words: in a row, where the
-    search wants so many, otherwise None; united: whether it may have letters for sets of bases;
-    unknown: the runs of unknown letters that it shows, where the search counts these. Searches side
-    by side share the chunks of a genome, so `letters` are read once and replaced as a whole.
+    next chunk that it shows; shown: letters of both; spans: its records; plain: the chunk as
+    kernels take it, a Text of the planes A, C, G and T; letters: as masks, once `unpack` was
+    called; words: in a row, where the search wants so many, otherwise None; united: whether it may
+    have letters for sets of bases; unknown: the runs of unknown letters that it shows, where the
+    search counts these. Searches side by side share the chunks of a genome, so `letters` are read
+    by one thread and replaced as a whole.
     """
 
     def __init__(
@@ -86,16 +89,21 @@ class PackedChunk:
         self.spans: Spans = chunk.spans
         self.plain = plain
         self.halo = halo_of(plain)
+        self.shown = self.length + self.halo
         self.letters = NO_LETTERS
         self.unknown = NO_RUNS
-        self._words = words
+        self.words = words
         self.united = united
+        self._unpacking = Lock()
+
+    def packed(self, engine: Engine) -> Text:
+        """Return `plain` with its planes, which a part of a chunk has not before."""
+        return self.plain
 
     def view(self, before: Bytes = NO_LETTERS) -> View:
         """Return the chunk with its letters, if they are unpacked; before: the letters in front of
         it."""
-        shown = self.length + self.halo
-        return View(self.plain, self.letters, before, shown)
+        return View(self.plain, self.letters, before, self.shown)
 
     def records(self, position: Longs, letters: Longs | int = 1) -> tuple[Longs, Bools]:
         """Return the record at each position, and whether so many letters from there on are in it.
@@ -113,13 +121,18 @@ class PackedChunk:
         return span, (span >= 0) & ends_inside
 
     def unpack(self, engine: Engine) -> Bytes:
-        """Fill `letters`, uint8[length + halo]: a dense chunk is read in order, not by lanes."""
-        letters = self.letters
-        if not len(letters):
-            shown = self.length + self.halo
-            letters = np.empty(shown, np.uint8)
-            engine.workers.run(read_text, self.plain.words, self.plain, letters)
-            self.letters = letters
+        """Fill `letters`, uint8[shown]: a dense chunk is read in order, not by lanes."""
+        with self._unpacking:
+            letters = self.letters
+            if not len(letters):
+                letters = self._read(engine)
+                self.letters = letters
+            return letters
+
+    def _read(self, engine: Engine) -> Bytes:
+        """Return the letters as masks, uint8[shown]."""
+        letters = np.empty(self.shown, np.uint8)
+        engine.workers.run(read_text, self.plain.words, self.plain, letters)
         return letters
 
     def last_letters(self, count: int) -> Bytes:
@@ -128,21 +141,11 @@ class PackedChunk:
         read_view(self.view(), self.length - count, 1, count, letters)
         return letters
 
-    def part(self, begin: int, end: int, engine: Engine) -> "PackedChunk":
+    def part(self, begin: int, end: int) -> "ChunkPart":
         """Return the PackedChunk of the positions begin … end−1 that this one owns."""
-        shown = end + self.halo
-        inside = self._spans_of(begin, shown)
-        masks = self.unpack(engine)[begin:shown]
-        spare = _spare(self._words)
-        letters = np.zeros(len(masks) + spare, np.uint8)
-        letters[: len(masks)] = look_up(masks, LETTERS)
-        chunk = LetterChunk(self.base + begin, letters, end - begin, inside)
-        part = _pack(chunk, self.halo, engine, self._words, self.united)
-        part.letters = masks
-        part.unknown = self.unknown.moved(-begin)
-        return part
+        return ChunkPart(self, begin, end)
 
-    def _spans_of(self, begin: int, shown: int) -> Spans:
+    def spans_of(self, begin: int, shown: int) -> Spans:
         """Return the Spans of a part that shows the positions begin … shown−1.
 
         The last record before the part is one, as an end there may still be held.
@@ -157,6 +160,39 @@ class PackedChunk:
             begins=spans.begins[first:last] - begin,
             lengths=spans.lengths[first:last],
         )
+
+
+class ChunkPart(PackedChunk):
+    """The PackedChunk of the positions begin … end−1 of another, the whole.
+
+        whole    |----------------------------~~~~|     ~ the halo
+        part              |---------~~~~|
+
+    The letters of all parts are those of the whole. Its planes are packed for a scan alone, as
+    look-ups read letters.
+    """
+
+    def __init__(self, whole: PackedChunk, begin: int, end: int) -> None:
+        length = end - begin
+        spans = whole.spans_of(begin, end + whole.halo)
+        plain = _shape_of(length, whole.halo, whole.words)
+        chunk = LetterChunk(whole.base + begin, NO_LETTERS, length, spans)
+        super().__init__(chunk, plain, whole.words, whole.united)
+        self.unknown = whole.unknown.moved(-begin)
+        self._whole = whole
+        self._begin = begin
+
+    def packed(self, engine: Engine) -> Text:
+        """Return `plain` with its planes, which are packed once."""
+        if not len(self.plain.planes):
+            masks = self.unpack(engine)
+            letters = np.zeros(len(masks) + _spare(self.words), np.uint8)
+            letters[: len(masks)] = look_up(masks, LETTERS)
+            self.plain = _pack(letters, self.plain, engine, self.united)
+        return self.plain
+
+    def _read(self, engine: Engine) -> Bytes:
+        return self._whole.unpack(engine)[self._begin : self._begin + self.shown]
 
 
 class Chunking(NamedTuple):
@@ -220,7 +256,9 @@ class Chunking(NamedTuple):
         """
         words = self.words or WORDS
         for chunk in join_records(parts, self.plan, _spare(words), first):
-            packed = _pack(chunk, self.plan.halo, self.engine, words, self.united)
+            shape = _shape_of(chunk.length, self.plan.halo, words)
+            text = _pack(chunk.letters, shape, self.engine, self.united)
+            packed = PackedChunk(chunk, text, words, self.united)
             if self.most_unknown is not None:
                 shown = chunk.letters[: chunk.length + self.plan.halo]
                 self._match_unknown(packed, unknown_letters(shown))
@@ -253,15 +291,21 @@ class Chunking(NamedTuple):
             add_sets(masks, places, packed.plain)
 
 
-def _pack(
-    chunk: LetterChunk, halo: int, engine: Engine, words: int | None, united: bool
-) -> PackedChunk:
-    """Return the PackedChunk of letters; words: of a row, None for as many as fit."""
-    row_words, rows = rows_for(chunk.length, halo, words)
-    planes = engine.planes(4 * (rows + halo) * row_words + SPARE)
-    text = text_of(planes, row_words, rows, halo)
-    engine.pack(chunk.letters, text, united)
-    return PackedChunk(chunk, text, words, united)
+def _shape_of(length: int, halo: int, words: int | None) -> Text:
+    """Return the Text of a chunk of so many positions, without planes.
+
+    words: of a row, None for as many as fit.
+    """
+    row_words, rows = rows_for(length, halo, words)
+    return text_of(NO_PLANES, row_words, rows, halo)
+
+
+def _pack(letters: Bytes, shape: Text, engine: Engine, united: bool) -> Text:
+    """Return the Text of letters, see `Engine.pack`; shape: the same without planes."""
+    planes = engine.planes(4 * shape.plane_words + SPARE)
+    text = shape._replace(planes=planes)
+    engine.pack(letters, text, united)
+    return text
 
 
 def _spare(words: int | None) -> int:

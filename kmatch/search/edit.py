@@ -40,7 +40,6 @@ from kmatch.search.scan import Scanner, code_batches, rows_at_once
 from kmatch.search.search import Search, by_record
 from kmatch.search.tracing import distances_within_rules, gaps_of, limit_ends, trace_ends
 from kmatch.search.trial import Scans
-from kmatch.search.turns import hits_on_circles, on_circles
 from kmatch.search.waiting import NONE, PlacedHits, WaitingHits
 from kmatch.sequences.circles import Circles
 
@@ -107,6 +106,8 @@ class EditSearch(Search[HitBatch]):
         self, genome: Genome, chunking: Chunking, report: str, aligned: bool
     ) -> Iterator[HitBatch]:
         """Yield the HitBatches of linear and of circular records by turns."""
+        from kmatch.search.turns import hits_on_circles, on_circles
+
         circular = self.genomes.circular
         assert circular is not None
         circles = Circles(circular, self._sought.longest_hit, unrolled=True)
@@ -152,9 +153,10 @@ class EditSearch(Search[HitBatch]):
         query = self._sought.query
         beside = None
         if self._sought.rules.pams and self._sought.most_unknown is None:
-            beside = Beside(self._sought.constraints, shown=chunk.length + chunk.halo)
+            beside = Beside(self._sought.constraints, shown=chunk.shown)
         way = self.run.way
-        scan: Scan = engine.start_edit(chunk.plain, query, way, capacity, owned, beside)
+        text = chunk.packed(engine)
+        scan: Scan = engine.start_edit(text, query, way, capacity, owned, beside)
         return scan
 
 
@@ -303,7 +305,7 @@ class ChunkPass:
         # How far alignments may go in their record, as far as the chunk shows it.
         record_start = chunk.spans.begins[span]
         record_end = record_start + chunk.spans.lengths[span]
-        last = np.minimum(record_end, chunk.length + chunk.halo) - 1
+        last = np.minimum(record_end, chunk.shown) - 1
         limit = np.where(self._is_backward[ends.query], last, record_start)
         chunk_ends = Ends(position, ends.query, ends.distance, limit)
 

@@ -22,7 +22,7 @@ from kmatch.search.chunks import PackedChunk
 from kmatch.search.rules import Rules
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class AnchoredEnds(Rows):
     """n anchored ends of alignments, sorted by coordinate, then by query.
 

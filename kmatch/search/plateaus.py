@@ -79,7 +79,7 @@ class Plateaus:
         return first
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Places(Rows):
     """The coordinates of n hits.
 

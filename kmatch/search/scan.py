@@ -28,12 +28,12 @@ Start = Callable[[Any, int], Scan]
 class Scanner:
     """Scans chunks for hit codes.
 
-    engine: of a device. A chunk has a `length` in positions, and part(begin, end, engine), the part
-    of it that owns these.
+    engine: of a device. A chunk has a `length` in positions, and part(begin, end), the part of it
+    that owns these.
     """
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+        self._queues = engine.queues
         self._capacity = CAPACITY or engine.capacity
         self._density = 0.0  # hits a position
 
@@ -42,7 +42,7 @@ class Scanner:
 
         start(chunk, capacity) starts an engine's scan of a chunk.
         """
-        ahead = AHEAD * self._engine.queues
+        ahead = AHEAD * self._queues
         pending: deque[tuple[Any, Scan]] = deque()
         try:
             for part in chain.from_iterable(map(self._parts, chunks)):
@@ -63,7 +63,7 @@ class Scanner:
         if many == 1:
             return [chunk]
         cuts = (np.arange(many + 1) * chunk.length // many).tolist()
-        return (chunk.part(begin, end, self._engine) for begin, end in pairwise(cuts))
+        return (chunk.part(begin, end) for begin, end in pairwise(cuts))
 
     def _finish(self, chunk: Any, scan: Scan, start: Start) -> Iterator[tuple[Any, Longs]]:
         found = scan.found()

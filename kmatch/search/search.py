@@ -79,7 +79,8 @@ class Progress:
             return
         # The last record is open: more letters of it may come.
         self._last_name = ""
-        for name, length in zip(names[: NAMED - len(self.lengths)], lengths.tolist(), strict=False):
+        room = NAMED - len(self.lengths)
+        for name, length in zip(names[:room], lengths[:room].tolist(), strict=True):
             is_new = name not in self.lengths
             self._last_name = name if is_new else ""
             if is_new:

@@ -52,7 +52,7 @@ take_sites = entry(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Candidates(Rows):
     """n hits as they compete to be sites, in the order of hits.
 

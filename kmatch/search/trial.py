@@ -10,6 +10,7 @@ from kmatch.engine.codes import Found
 from kmatch.engine.cpu.tables import Lookup, Tables, plan_lookup
 from kmatch.engine.devices import choose_engine
 from kmatch.engine.engine import Scan, UnderWay
+from kmatch.engine.types import View
 from kmatch.search.chunks import PackedChunk
 from kmatch.search.rules import Sought
 from kmatch.search.scan import Start
@@ -72,10 +73,12 @@ class Scans:
         Some positions of a chunk are searched both ways, on one thread. The time of look-ups
         in all letters, with the time of making tables, is compared with the time of a scan.
         """
+        # Letters of the chunk, which all threads read, and of parts of it.
+        chunk.unpack(self._engine)
         engine = choose_engine("cpu", threads=1)
         middle = (chunk.length - ways.TRIAL) // 2
-        one_position = chunk.part(middle, middle + 1, engine)
-        part = chunk.part(middle, middle + ways.TRIAL, engine)
+        one_position = chunk.part(middle, middle + 1)
+        part = chunk.part(middle, middle + ways.TRIAL)
         parts_in_all = max(self._letters, chunk.length) / ways.TRIAL
 
         start_scan(one_position, engine, engine.capacity).found()  # warms up
@@ -105,8 +108,11 @@ def _look_up(
     tables: Tables, start_scan: StartScan, chunk: PackedChunk, engine: Any, capacity: int
 ) -> Scan:
     """Start a look-up of a chunk; a scan takes over where it gives the chunk up."""
-    view = chunk.view()._replace(letters=chunk.unpack(engine))
-    lookup: Scan = engine.start_lookup(view, tables, capacity)
+
+    def read() -> View:
+        return chunk.view()._replace(letters=chunk.unpack(engine))
+
+    lookup: Scan = engine.start_lookup(read, chunk.shown, tables, capacity)
 
     def found() -> Found:
         found = lookup.found()

@@ -14,7 +14,7 @@ from kmatch.sequences.circles import Circles
 TURNS = np.array([[0], [1], [2]])  # of a circle: the middle one has all that lies around it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CircleEnds(Rows):
     """n ends on circles, sorted by group, then by place.
 

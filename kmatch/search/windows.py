@@ -53,7 +53,7 @@ class QueryGroup(NamedTuple):
     letters: QueryArrays
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Windows(Rows):
     """n windows of a chunk that are within k, sorted by position, then by query.
 
@@ -118,7 +118,7 @@ class WindowSearch(Search[HitBatch]):
         """Start the scan of a chunk, of several for queries within several k."""
         scans: list[Scan] = []
         for group in self._groups:
-            scans.append(engine.start_scan(chunk.plain, group.letters, group.k, capacity))
+            scans.append(engine.start_scan(chunk.packed(engine), group.letters, group.k, capacity))
         if len(scans) == 1:
             return scans[0]
         return UnderWay(lambda: self._found(scans), lambda: [scan.stop() for scan in scans])

@@ -62,23 +62,30 @@ def join_records(
     """
     capacity = plan.length + plan.halo
     letters = np.zeros(capacity + spare, np.uint8)  # of which a small genome touches few
-    layout, filled = _Layout(plan, first), plan.lead
+    layout = _Layout(plan, first)
+    filled = plan.lead
     has_records = False
     for stretch in gathered(parts):
         has_records = True
         text = _with_gaps(stretch, plan.gap)
         filled += layout.add(stretch, filled)
-        done, size = 0, len(text)
-        while done < size:
+        done = 0
+        while done < len(text):
             while filled >= capacity:
                 yield layout.chunk(letters, plan.length)
-                filled = _move_on(letters, filled, layout, plan)
-            step = min(size - done, capacity - filled)
+                _move_on(letters, filled, layout, plan)
+                filled -= plan.length
+            step = min(len(text) - done, capacity - filled)
             letters[filled : filled + step] = text[done : done + step]
-            done, filled = done + step, filled + step
+            done += step
+            filled += step
+
+    # The last chunk is let be, as to empty it takes as long as to fill it.
     while has_records and filled > 0:
         yield layout.chunk(letters, min(filled, plan.length))
-        filled = _move_on(letters, filled, layout, plan)
+        if filled > plan.length:
+            _move_on(letters, filled, layout, plan)
+        filled -= plan.length
 
 
 def _with_gaps(stretch: Stretch, gap: int) -> Letters:
@@ -94,13 +101,12 @@ def _with_gaps(stretch: Stretch, gap: int) -> Letters:
     return gather(np.append(stretch.letters, np.zeros(gap, np.uint8)), rows, bounds_of(sizes))
 
 
-def _move_on(letters: Bytes, filled: int, layout: "_Layout", plan: ChunkPlan) -> int:
+def _move_on(letters: Bytes, filled: int, layout: "_Layout", plan: ChunkPlan) -> None:
     """Drop the owned letters: the next chunk begins with the letters of the halo."""
     shown = letters[plan.length : plan.length + plan.halo]
     letters[: len(shown)] = shown
     letters[len(shown) : max(filled, plan.halo)] = 0  # what lies behind is empty
     layout.base += plan.length
-    return filled - plan.length
 
 
 class _Layout:
@@ -110,25 +116,36 @@ class _Layout:
     """
 
     def __init__(self, plan: ChunkPlan, first: int) -> None:
-        self.base, self.first = 0, first
+        self.base = 0
+        self.first = first
         self._plan = plan
         self._names: list[RecordNames] = []
-        self._begins, self._lengths = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        self._begins = [np.zeros(0, np.int64)]
+        self._lengths = [np.zeros(0, np.int64)]
 
-    def add(self, stretch: Stretch, at: int) -> int:
-        """Add the records of a Stretch, which follow position `at` of the chunk; returns how many
-        empty letters come between."""
-        names, lengths, _, goes_on = stretch
-        if goes_on:
-            self._lengths[-1][-1] += lengths[0]
+    def add(self, stretch: Stretch, filled: int) -> int:
+        """Add the records of a Stretch, behind so many letters of the chunk; returns how many empty
+        letters come between."""
+        if stretch.goes_on:
+            self._lengths[-1][-1] += stretch.lengths[0]
             return 0
-        gaps = np.where(lengths > 0, self._plan.gap, 0)
-        first = int(np.argmax(lengths > 0))
-        before, gaps[first] = int(gaps[first]) if at else 0, 0
-        self._names.append(names)
-        self._begins.append(self.base + at + before + np.cumsum(gaps + lengths) - lengths)
-        self._lengths.append(lengths.copy())
+        lengths = stretch.lengths.copy()
+        before = self._plan.gap if filled and len(stretch.letters) else 0
+        self._names.append(stretch.names)
+        self._begins.append(self.base + filled + before + self._offsets(lengths))
+        self._lengths.append(lengths)
         return before
+
+    def _offsets(self, lengths: Longs) -> Longs:
+        """Return where each record begins behind the first letter of all, int64[r].
+
+        A gap is before each record that has letters, but for the first of these.
+        """
+        if len(lengths) == 1:
+            return np.zeros(1, np.int64)
+        gaps = np.where(lengths > 0, self._plan.gap, 0)
+        gaps[np.argmax(lengths > 0)] = 0
+        return np.cumsum(gaps + lengths) - lengths
 
     def chunk(self, letters: Bytes, length: int) -> LetterChunk:
         """The LetterChunk of the letters from `base` on, of which it owns `length`.

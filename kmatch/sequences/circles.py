@@ -33,8 +33,7 @@ class Circular:
             if not any(flags):
                 yield False, stretch
                 continue
-            for flag, record in zip(flags, stretch.each(), strict=True):
-                yield flag, stretch_of(*record)
+            yield from zip(flags, stretch.apart(), strict=True)
 
     def check(self, selection: Selection | None = None) -> None:
         """Raise InputError for names that no record had so far.

@@ -6,21 +6,21 @@ import os
 import re
 import stat
 import sys
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
-from gzip import BadGzipFile
-from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from itertools import repeat, takewhile
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kmatch.errors import InputError
+from kmatch.sequences.parts import FilePart, decoding
 from kmatch.sequences.records import Ahead, in_turn
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 StrPath = str | os.PathLike[str]
+Item = TypeVar("Item")
 
 MAGIC = {
     "gz": b"\x1f\x8b",
@@ -37,7 +37,6 @@ SAM = rb"@(HD|SQ|RG|PG|CO)\t"
 _START = 1 << 16  # bytes that are looked at
 _SMALL = 1 << 20  # bytes of a file that threads are worth
 MOST = 1 << 28  # characters of a text file, all of which are kept in memory
-_AGAIN = "copy or download it again"
 _TO_FASTA = "convert it to FASTA, as with samtools fasta"
 # Formats that are not read: how a file begins, what it is then, and what to do.
 _OTHERS = [
@@ -57,6 +56,9 @@ _OTHERS = [
 ]
 
 
+Part = bytes | FilePart
+
+
 class Source:
     """An open input.
 
@@ -69,17 +71,30 @@ class Source:
     def __init__(self, label: str, raw: Any, size: int | None, ahead: Ahead = in_turn) -> None:
         self.label, self.size, self._raw = label, size, raw
         self.ahead = in_turn if size and size < _SMALL else ahead
-        # Bytes of the handle at the most, where that is known.
-        self._most = size
+        self._plain_size = size  # of a file that is not compressed
         handle = _buffered(raw, label)
         for kind, magic in MAGIC.items():
             if handle.peek().startswith(magic):
-                with _decoding(label):
-                    handle = _buffered(_decompressed(handle, kind), label)
-                self._most = None
+                with decoding(label):
+                    handle = _buffered(self._decompressed(handle, kind), label)
+                self._plain_size = None
                 break
         self.handle = self._stripped(handle)
         self.head = self.handle.peek()[:HEAD]
+
+    def _decompressed(self, handle: io.BufferedReader, kind: str) -> Any:
+        """Return a handle of the bytes that a handle holds compressed.
+
+        Threads inflate BGZF, where they may read ahead.
+        """
+        if kind == "gz" and self.size and self.ahead is not in_turn:
+            from kmatch.sequences.bgzf import block_size, inflated
+
+            if block_size(handle.peek()):
+                whole = FilePart(self._raw, self.label, 0, self.size)
+                as_gzip = partial(_decompressed, self._raw, kind)
+                return _Joined(inflated(whole, self.ahead, as_gzip))
+        return _decompressed(handle, kind)
 
     def _stripped(self, handle: io.BufferedReader) -> io.BufferedReader:
         if handle.peek().startswith(codecs.BOM_UTF8):
@@ -118,19 +133,36 @@ class Source:
         """Bytes of the file on disk that were read so far; None where its size is unknown."""
         return self._raw.tell() if self.size else None
 
-    def blocks(self, size: int) -> Iterator[bytes]:
+    def blocks(self, size: int) -> Iterator[Part]:
         """Yield the bytes of the handle, `size` at a time, and at the end fewer, perhaps none.
 
-        A thread reads the bytes of a file ahead. The bytes of a pipe are read when they are asked
-        for, as nobody can end a thread that waits for a pipe.
+        Blocks of a plain file that threads take apart are FileParts.
         """
-        ahead = self.ahead if self.size else in_turn
+        if self._plain_size and self.ahead is not in_turn:
+            rest = FilePart(self._raw, self.label, self.handle.tell(), self._plain_size)
+            for start in range(0, len(rest) + 1, size):
+                part = rest[start : start + size]
+                self._raw.seek(part.stop)  # which shows what is consumed
+                yield part
+            return
         # Room for a whole block would cost more than the bytes of a small file.
-        asked = min(size, self._most + 1) if self._most else size
-        for data in ahead(repeat(partial(self.handle.read, asked)), 1):
+        asked = min(size, self._plain_size + 1) if self._plain_size else size
+        data = self.handle.read(asked)
+        while len(data) == size:
             yield data
-            if len(data) < size:
-                return
+            data = self.handle.read(asked)
+        yield data
+
+    def made_ahead(self, items: Iterator[Item]) -> Iterator[Item]:
+        """Return items that a thread makes ahead, of what it reads in a file.
+
+        Those of a pipe are made when they are asked for, as nobody can end a thread that waits for
+        a pipe.
+        """
+        if not self.size or self.ahead is in_turn:
+            return items
+        made = self.ahead(repeat(partial(next, items, None)), 1)
+        return takewhile(lambda item: item is not None, made)
 
 
 class _Filled(io.RawIOBase):
@@ -142,12 +174,31 @@ class _Filled(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
+    def tell(self) -> int:
+        return self._handle.tell()
+
     def readinto(self, buffer: "WriteableBuffer") -> int:
         view, filled = memoryview(buffer), 0
-        with _decoding(self._label):
+        with decoding(self._label):
             while filled < len(view) and (count := self._handle.readinto(view[filled:])):
                 filled += count
         return filled
+
+
+class _Joined:
+    """A handle of bytes that come in pieces, none of them empty."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._left = memoryview(b"")
+
+    def readinto(self, buffer: memoryview) -> int:
+        while not self._left and (piece := next(self._pieces, b"")):
+            self._left = memoryview(piece)
+        count = min(len(buffer), len(self._left))
+        buffer[:count] = self._left[:count]
+        self._left = self._left[count:]
+        return count
 
 
 def _decompressed(handle: Any, kind: str) -> Any:
@@ -209,9 +260,27 @@ def open_source(path: StrPath, ahead: Ahead = in_turn) -> Iterator[Source]:
 
 def check_readable(path: StrPath) -> None:
     """Raise InputError for a path that cannot be opened; pipes and `-`, read once, are left."""
-    once = os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
-    if str(path) != "-" and not once:
+    mode = _mode_of(path)
+    is_read_once = mode and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    if str(path) != "-" and not is_read_once:
         _opened(path).close()
+
+
+def _mode_of(path: StrPath) -> int:
+    """Return what `os.stat` says of the kind of a path, 0 where there is nothing."""
+    try:
+        return os.stat(path).st_mode
+    except (OSError, ValueError):
+        return 0
+
+
+def size_of(path: StrPath) -> int | None:
+    """Return how many bytes a file has; None for a pipe, and for all else that is no file."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return found.st_size if stat.S_ISREG(found.st_mode) else None
 
 
 def _opened(path: StrPath) -> io.FileIO:
@@ -230,27 +299,6 @@ def _opened(path: StrPath) -> io.FileIO:
                 "; give one of its files, or for GENOME the name of several in a list, as @LIST"
             )
         raise InputError(f"{label}: cannot be read: {reason}{advice}") from error
-
-
-@contextmanager
-def _decoding(label: str) -> Iterator[None]:
-    """Turn errors of reading and decompressing into an InputError that names the input."""
-    try:
-        yield
-    except EOFError as error:
-        raise InputError(f"{label}: the compressed file is truncated; {_AGAIN}") from error
-    except BadGzipFile as error:
-        raise InputError(
-            f"{label}: damaged: what follows the compressed data is not gzip; {_AGAIN}"
-        ) from error
-    except (zlib.error, ValueError, OSError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{label}: cannot be read: {reason}") from error
-    except Exception as error:
-        # The decompressors have error classes of their own, without a common base.
-        if type(error).__name__ not in ("IsalError", "LZMAError", "ZstdError"):
-            raise
-        raise InputError(f"{label}: the compressed file is damaged ({error}); {_AGAIN}") from error
 
 
 def refuse_others(source: Source, wanted: str) -> None:

@@ -13,22 +13,22 @@ _PRIMES = "'’′‘´`"
 _AT_DASH = rf"([^{_DASHES}()\[\]{{}}/]*)"
 _IN_BRACKETS = r"[(\[{]([^()\[\]{}]*)[)\]}]"
 _LABELS_5P = (
-    re.compile(rf"^\s*{_AT_DASH}[{_DASHES}]"),  # FAM-
-    re.compile(rf"^\s*{_IN_BRACKETS}"),  # (FAM)
-    re.compile(rf"^\s*(5\s*[{_PRIMES}])"),  # 5'
+    rf"^\s*{_AT_DASH}[{_DASHES}]",  # FAM-
+    rf"^\s*{_IN_BRACKETS}",  # (FAM)
+    rf"^\s*(5\s*[{_PRIMES}])",  # 5'
 )
 _LABELS_3P = (
-    re.compile(rf"[{_DASHES}]{_AT_DASH}$"),
-    re.compile(rf"{_IN_BRACKETS}\s*$"),
-    re.compile(rf"(3\s*[{_PRIMES}])\s*$"),
+    rf"[{_DASHES}]{_AT_DASH}$",
+    rf"{_IN_BRACKETS}\s*$",
+    rf"(3\s*[{_PRIMES}])\s*$",
 )
-_CODE = re.compile("/([^/]*)/")  # /56-FAM/, anywhere
+_CODE = "/([^/]*)/"  # /56-FAM/, anywhere
 _MOST_LABELS = 20  # of an oligo
 _INNER_CODE = "i"  # begins IDT's codes of bases that are modified: these stand for a letter
 
 _LIKE_BASES = ("VIC", "MGB", "TAMRA", "SUN", "ABY", "DIG")  # labels whose letters are all bases
 LETTERS = frozenset([*IUPAC, "I"])  # of oligos; inosine pairs with any base
-_FOUR_BASES = re.compile("[ACGTU]{4}")
+_FOUR_BASES = "[ACGTU]{4}"
 _OLIGO = re.compile(f"[{''.join(LETTERS)}]{{{SHORTEST},}}", re.IGNORECASE | re.ASCII)
 
 
@@ -54,13 +54,13 @@ def without_labels(text: str) -> tuple[str, list[str]]:
         labels.append(found[0])
         return ""
 
-    text = _CODE.sub(without_code, text)
+    text = re.sub(_CODE, without_code, text)
     text = _without_ends(text, _LABELS_5P, labels)
     text = _without_ends(text, _LABELS_3P, labels)
     return "".join(text.split()), labels
 
 
-def _without_ends(text: str, forms: Iterable[re.Pattern[str]], labels: list[str]) -> str:
+def _without_ends(text: str, forms: Iterable[str], labels: list[str]) -> str:
     """Return a text without the labels at one end, which are added to `labels`."""
     while len(labels) < _MOST_LABELS:
         label = _label_at_end(text, forms)
@@ -71,10 +71,10 @@ def _without_ends(text: str, forms: Iterable[re.Pattern[str]], labels: list[str]
     return text
 
 
-def _label_at_end(text: str, forms: Iterable[re.Pattern[str]]) -> re.Match[str] | None:
+def _label_at_end(text: str, forms: Iterable[str]) -> re.Match[str] | None:
     """Return where a text has a label of the first form that fits, or None."""
     for form in forms:
-        found = form.search(text)
+        found = re.search(form, text)
         if found and _is_label(found[1]):
             return found
     return None
@@ -90,4 +90,4 @@ def _is_label(text: str) -> bool:
     if not word or word in _LIKE_BASES:
         return True
     has_odd_letter = any(letter not in LETTERS for letter in word)
-    return has_odd_letter and not _FOUR_BASES.search(word)
+    return has_odd_letter and not re.search(_FOUR_BASES, word)

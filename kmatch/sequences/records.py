@@ -61,7 +61,7 @@ class RecordNames(Sequence[str]):
         if len(parts) == 1:
             return parts[0]
         found = [cls.of([]), *parts]
-        sizes = np.concatenate([np.diff(each.bounds) for each in found])
+        sizes = np.concatenate([each.bounds[1:] - each.bounds[:-1] for each in found])
         return cls(bounds_of(sizes), np.concatenate([each.used for each in found]))
 
     @property
@@ -82,6 +82,8 @@ class RecordNames(Sequence[str]):
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
             first, last, _ = key.indices(len(self))
+            if last - first == len(self):
+                return self
             return RecordNames(self.bounds[first : max(first, last) + 1], self.letters)
         number = range(len(self))[key]
         word = self.letters[self.bounds[number] : self.bounds[number + 1]]
@@ -121,6 +123,15 @@ class Stretch(NamedTuple):
             self.names, pairwise(bounds_of(self.lengths).tolist()), strict=True
         ):
             yield Record(name, self.letters[begin:end])
+
+    def apart(self) -> Iterator["Stretch"]:
+        """Yield a Stretch for each of several records, or this one of one record."""
+        if len(self.names) == 1:
+            yield self
+            return
+        for row, (begin, end) in enumerate(pairwise(bounds_of(self.lengths).tolist())):
+            rows = slice(row, row + 1)
+            yield Stretch(self.names[rows], self.lengths[rows], self.letters[begin:end])
 
 
 def stretch_of(name: str, letters: Letters, goes_on: bool = False) -> Stretch:
@@ -175,6 +186,12 @@ def whole_records(stretches: Iterable[Stretch]) -> Iterator[Record]:
     """Yield the whole Records of an iterable of Stretches."""
     for stretch in whole_stretches(stretches):
         yield from stretch.each()
+
+
+def stretches_apart(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
+    """Yield a Stretch for each whole record of an iterable of Stretches."""
+    for stretch in whole_stretches(stretches):
+        yield from stretch.apart()
 
 
 def clean_names(names: list[str]) -> tuple[list[str], int | None]:

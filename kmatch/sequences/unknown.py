@@ -15,7 +15,7 @@ NOWHERE = 1 << 40  # more than any position
 find_unknown = entry("kmatch.engine.cpu.unknown:find_unknown", tuple[Bytes, Table])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class UnknownLetters(Rows):
     """n stretches of a text, in order, each of one unknown letter.
 
@@ -75,7 +75,7 @@ class UnknownLetters(Rows):
         letters[positions - first] = here.letter[rows]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class UnknownRuns(Rows):
     """n runs of unknown letters in a text, in order.
 

@@ -32,7 +32,7 @@ NO_COPY = np.uint64(0)  # words of copies
 EVERY_COPY = ~NO_COPY
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Growing(Rows):
     """Haplotypes that are being made, n rows.
 

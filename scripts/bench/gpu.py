@@ -207,10 +207,12 @@ class Bench:
         patterns = random_patterns(m, count)
         reading = panel_reading(each_strand(load_patterns(patterns), "+"))
         query = difference_query(reading, np.full(count, k, np.int64))
-        searches = edit.upload(query, self.engine.gpus[0])
+        gpu = self.engine.gpus[0]
+        searches = edit.upload(query, gpu)
+        no_pams = gpu.array(0)
 
         def scan(buffer):
-            edit.scan(text, searches, buffer)
+            edit.scan(text, no_pams, searches, buffer)
 
         seconds, hits = self.kernel(scan)
         operations = length / 64 * count * m * CELL_OPERATIONS

@@ -18,6 +18,7 @@ from Bio.SeqRecord import SeqRecord
 from xopen import xopen
 
 from kmatch.cli.main import run
+from kmatch.results.bgzf import block_of
 
 KMATCH = (sys.executable, "-m", "kmatch")
 
@@ -111,6 +112,12 @@ def compressed(kind, data):
                 writer.write(data)
         return out.getvalue()
     return {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}[kind](data)
+
+
+def blocked(data, size):
+    """Bytes as BGZF, so many to a block."""
+    starts = range(0, len(data) + size, size)  # of which the last begins the empty block
+    return b"".join(block_of(data[start : start + size]) for start in starts)
 
 
 def twobit(records):

@@ -32,6 +32,8 @@ LAYOUT = Layout()
 
 CAPACITY = 1 << 23  # hit codes of a chunk: 64 MB, of which those are touched that there are
 
+GIVEN_UP = Found(np.zeros(0, np.int64), 0, 0.0)
+
 ASKED = 4  # survivors of a filter for a position where it is asked for
 
 
@@ -75,16 +77,38 @@ class CpuEngine(Engine):
         united = self._united(text, query.masks)
         return self._start(scan, tiles(text), capacity, united, query, k)
 
-    def start_lookup(self, view: View, tables: Tables, capacity: int) -> Scan:
+    def start_lookup(
+        self, read: Callable[[], View], shown: int, tables: Tables, capacity: int
+    ) -> Scan:
         """A Scan for the ends within the limits of their queries, as `start_edit`, beside PAMs and
-        where a View, which has its letters, does not show the letters beside them.
+        where a View does not show the letters beside them.
 
-        It gives a chunk up that has too many candidates (see `Found`).
+        read() returns the View with its letters, `shown` of them. One thread reads them and sorts
+        what is found, and others help it, while the caller reports other chunks. A chunk is given
+        up that has too many candidates (see `Found`).
         """
+        items = spans(shown)
         queries = len(tables.strands) * len(tables.seeds.low)
-        left = np.array([ways.most_candidates(view.shown, queries)])
-        arguments = view, *tables, left
-        return self._start(scan_lookup, spans(view.shown), capacity, *arguments, left=left)
+        left = np.array([ways.most_candidates(shown, queries)])
+
+        def found() -> Found:
+            view = read()
+            buffer = _new_buffer(capacity)
+            with self.timed():
+                self.workers.run(scan_lookup, items, view, *tables, left, buffer)
+            return GIVEN_UP if left[0] < 0 else _found_in(buffer, items)
+
+        if min(self.threads, items) == 1 or self._seconds is not None:
+            return UnderWay(found)
+
+        task = pool(self.threads, "kmatch").submit(found)
+
+        def stop() -> None:
+            left[0] = -1  # the look-up gives up
+            if not task.cancel():
+                task.result()
+
+        return UnderWay(task.result, stop)
 
     def start_edit(
         self,
@@ -122,16 +146,8 @@ class CpuEngine(Engine):
         with self.timed():
             return extend_primers(starts, columns, k, on_progress, threads=self.threads)
 
-    def _start(
-        self,
-        kernel: Kernel,
-        items: int,
-        capacity: int,
-        *arguments: Any,
-        left: Longs | None = None,
-    ) -> Scan:
-        """left: int64[1], the candidates that a look-up may still have: below 0 it gave up."""
-        buffer = HitBuffer(np.empty(max(capacity, 1), np.int64), np.zeros(3, np.int64))
+    def _start(self, kernel: Kernel, items: int, capacity: int, *arguments: Any) -> Scan:
+        buffer = _new_buffer(capacity)
         with self.timed():
             job = self.workers.start(kernel, items, *arguments, buffer)
             if self._seconds is not None:
@@ -139,13 +155,21 @@ class CpuEngine(Engine):
 
         def found() -> Found:
             job.wait()
-            if left is not None and left[0] < 0:
-                return Found(buffer.codes[:0], 0, 0.0)
-            taken, lost, begun = buffer.tally.tolist()
-            block = min(CODES_AT_ONCE, len(buffer.codes))
-            codes = buffer.codes[: min(taken, len(buffer.codes) // block * block)]
-            return found_in(codes, lost, (begun or items) / items)
+            return _found_in(buffer, items)
 
         if len(job.shares) > 1:  # a thread of them sorts too, while the caller reports other chunks
             found = pool(self.threads, "kmatch").submit(found).result
         return UnderWay(found, job.stop)
+
+
+def _new_buffer(capacity: int) -> HitBuffer:
+    """Return an empty HitBuffer for so many codes."""
+    return HitBuffer(np.empty(max(capacity, 1), np.int64), np.zeros(3, np.int64))
+
+
+def _found_in(buffer: HitBuffer, items: int) -> Found:
+    """Return the Found of a HitBuffer that is filled; items: of all work."""
+    taken, lost, begun = buffer.tally.tolist()
+    block = min(CODES_AT_ONCE, len(buffer.codes))
+    codes = buffer.codes[: min(taken, len(buffer.codes) // block * block)]
+    return found_in(codes, lost, (begun or items) / items)

@@ -66,7 +66,8 @@ class EditShape(NamedTuple):
     """A chunk and the work in it, as a kernel takes them.
 
     halo: rows of the next lane that a lane repeats; planes: that are read; stretch: rows of a lane
-    that a thread owns; queries, factor: of hit codes; others: see Text.
+    that a thread owns; queries, factor: of hit codes; has_pams: whether PAMs have to stand beside
+    ends; others: see Text.
     """
 
     words: int
@@ -77,6 +78,7 @@ class EditShape(NamedTuple):
     stretch: int
     queries: int
     factor: int
+    has_pams: bool
 
 
 @cache
@@ -121,11 +123,12 @@ class EditScan:
         self._most = 0
         self._kept: list[DeviceArray] = []
 
-    def run(self, text: Text, buffer: HitBuffer) -> None:
+    def run(self, text: Text, pam_words: DeviceArray, buffer: HitBuffer) -> None:
         """Start to find the ends of these queries; see `scan`."""
         stretch, blocks = self._divide(text)
-        shape = EditShape(*text[1:], halo_of(text), self._planes, stretch, *self._coding)
-        arguments = (text.planes, shape, *self._tables, *buffer)
+        has_pams = len(pam_words) > 0
+        shape = EditShape(*text[1:], halo_of(text), self._planes, stretch, *self._coding, has_pams)
+        arguments = (text.planes, shape, pam_words, *self._tables, *buffer)
         shared_bytes = 8 * ((self._planes + 1) * COLUMNS * THREADS + self._rows)
         launch = (THREADS, self._gpu.stream, shared_bytes)
         units = blocks * self._queries
@@ -190,27 +193,34 @@ def upload(query: DifferenceQuery, gpu: Gpu) -> list[EditScan]:
     return [EditScan(query, numbers, gpu) for numbers in alike.values()]
 
 
-def scan(text: Text, searches: Sequence[EditScan], buffer: HitBuffer) -> None:
-    """Find every anchored end within its query's limit.
+def scan(
+    text: Text, pam_words: DeviceArray, searches: Sequence[EditScan], buffer: HitBuffer
+) -> None:
+    """Find every anchored end within its query's limit, or those beside a PAM.
 
-    text: a chunk whose planes are on the GPU; see `Engine.start_edit` for the positions that a
-    query owns.
+    text: a chunk whose planes are on the GPU; pam_words: uint64[2·plane_words] on the GPU, where
+    PAMs stand beside the ends of queries that are read upwards, then of those read downwards, or
+    nothing where none has to; see `Engine.start_edit` for the positions that a query owns.
     """
     for search in searches:
-        search.run(text, buffer)
+        search.run(text, pam_words, buffer)
 
 
 class Ends(NamedTuple):
     """The ends of a word's lanes, as hit codes for one difference more than the query's limit.
 
     first: in the first lane and column 0; step: to that in the next column; lane: to that in the
-    next lane; owned: the lanes whose ends are reported.
+    next lane; owned: the lanes whose ends are reported; pam_first: the index in column 0 of the
+    lanes with a PAM beside them, −1 where none has to stand there; pam_step: to that in the next
+    column.
     """
 
     first: int
     step: int
     lane: int
     owned: int
+    pam_first: int
+    pam_step: int
 
 
 class Task(NamedTuple):
@@ -289,16 +299,25 @@ def _task(shape, searches, unit, thread):
     # The codes of ends there, whose distances are yet to be added.
     apart = shape.queries * shape.factor
     first = encode(64 * word * shape.rows + row, query, limit + 1, shape.queries, shape.factor)
-    ends = Ends(first, step * apart, shape.rows * apart, owned)
-    return Task(number, length, limit, warm, columns, at, step * shape.words, ends)
+    pam_first = -1
+    if shape.has_pams:
+        pam_first = at + shape.plane_words if backward else at
+    word_step = step * shape.words
+    ends = Ends(first, step * apart, shape.rows * apart, owned, pam_first, word_step)
+    return Task(number, length, limit, warm, columns, at, word_step, ends)
 
 
 @cuda.jit(device=True)
-def _append(counter, bits, left, ends, column, buffer):
-    """Append the codes of the lanes set in left to the buffer; where it is full, only count them.
+def _append(counter, bits, left, ends, pam_words, column, buffer):
+    """Append the codes of the lanes set in left, if a PAM stands beside them, to the buffer; where
+    it is full, only count them.
 
     The number in a counter is the distance less the query's limit + 1.
     """
+    if ends.pam_first >= 0:
+        left &= pam_words[uint64(ends.pam_first + ends.pam_step * column)]
+        if not left:
+            return
     to = cuda.atomic.add(buffer.count, 0, int64(cuda.popc(left)))
     first = ends.first + ends.step * column
     while left:
@@ -314,7 +333,7 @@ def make_scan(rows: int, bits: int) -> Any:
     """The kernel for patterns of up to `rows` letters and counters of `bits` bits."""
 
     @kept()
-    def kernel(text, shape, letters, searches, hit_codes, count):
+    def kernel(text, shape, pam_words, letters, searches, hit_codes, count):
         buffer = HitBuffer(hit_codes, count)
         shared = cuda.shared.array(0, uint64)
         staged = cuda.shared.array(rows, uint32)
@@ -349,7 +368,7 @@ def make_scan(rows: int, bits: int) -> Any:
             for c in range(COLUMNS):
                 left = add(state.counter, bits, state.ph[c], state.mh[c])
                 if left and task.warm <= t + c and t + c < task.columns:
-                    _append(state.counter, bits, left, task.ends, t + c, buffer)
+                    _append(state.counter, bits, left, task.ends, pam_words, t + c, buffer)
 
     return kernel
 
@@ -424,7 +443,7 @@ def _holds(counter, rows, bits, own, strip):
 
 
 @cuda.jit(device=True)
-def _cross(state, rows, bits, strip, columns, way, own, tile, ends, buffer):
+def _cross(state, rows, bits, strip, columns, way, own, tile, ends, pam_words, buffer):
     """Take a span's columns through one strip; returns the lanes within k at its lower border.
 
     columns: of the part before the span, of the warm-up, which are all above the last strip, and
@@ -447,7 +466,7 @@ def _cross(state, rows, bits, strip, columns, way, own, tile, ends, buffer):
             own.borders[uint64(here + own.apart)] = state.mh[c]
             left &= ends.owned
             if left and warm <= base + t + c and t + c < span:
-                _append(state.counter, bits, left, ends, base + t + c, buffer)
+                _append(state.counter, bits, left, ends, pam_words, base + t + c, buffer)
     return low
 
 
@@ -458,7 +477,17 @@ def make_strips(rows: int, bits: int) -> Any:
 
     @kept()
     def kernel(
-        text, shape, letters, searches, hit_codes, count, first_unit, deltas, borders, totals
+        text,
+        shape,
+        pam_words,
+        letters,
+        searches,
+        hit_codes,
+        count,
+        first_unit,
+        deltas,
+        borders,
+        totals,
     ):
         buffer = HitBuffer(hit_codes, count)
         shared = cuda.shared.array(0, uint64)
@@ -502,7 +531,19 @@ def make_strips(rows: int, bits: int) -> Any:
                 if strip == last and strip + 1 < strips:
                     _save_counter(counter, bits, own, strip + 1, rows)
                 counted = base, task.warm if strip + 1 == strips else task.columns, span
-                low |= _cross(state, rows, bits, strip, counted, way, own, tile, task.ends, buffer)
+                low |= _cross(
+                    state,
+                    rows,
+                    bits,
+                    strip,
+                    counted,
+                    way,
+                    own,
+                    tile,
+                    task.ends,
+                    pam_words,
+                    buffer,
+                )
                 _save_strip(state, rows, own, strip)
                 _save_counter(counter, bits, own, strip, 0)
                 if strip == last:

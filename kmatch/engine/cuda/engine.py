@@ -9,7 +9,8 @@ imports only the modules that it needs.
 
 from __future__ import annotations
 
-from collections import Counter
+import weakref
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise, product
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmatch.arrays import Bytes, Ints, Longs, Planes, Table, Words
+from kmatch.engine.cpu.beside import pam_planes
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.device import Gpu, open_gpu, start_scan
 from kmatch.engine.engine import Engine, Scan, UnderWay
@@ -38,7 +40,7 @@ LAYOUT = Layout(
 )
 CAPACITY = 1 << 22  # hit codes of a chunk
 MEMORY_SHARE = 8  # bytes of memory a position: two chunks with IUPAC planes, 2 bytes each, fit
-DEEP = 2  # scans that each of several GPUs has at a time: one is copied to it while another runs
+DEEP = 2  # scans that a GPU has at a time: one is copied to it while another runs
 PARTS = 2  # of a long target, for every GPU, as one may take longer than another
 PART_STARTS = 1 << 18  # that fill a GPU
 
@@ -71,8 +73,9 @@ class CudaEngine(Engine):
         self.capacity = CAPACITY
         self.layout = LAYOUT.within(min(gpu.memory for gpu in self.gpus) // MEMORY_SHARE)
         self._plans: dict[tuple[Gpu, type], tuple[Any, Any]] = {}  # see `_planned`
+        self._spare: deque[Words] = deque()  # pinned memory of planes that ended
         self._threads = ThreadPoolExecutor(DEEP * self.queues, "kmatch cuda")
-        self._free: SimpleQueue[Gpu] = SimpleQueue()  # of several those that take more work
+        self._free: SimpleQueue[Gpu] = SimpleQueue()  # that take more work
         for gpu in DEEP * self.gpus:
             self._free.put(gpu)
 
@@ -87,9 +90,18 @@ class CudaEngine(Engine):
         return max(gpu.watch.seconds if gpu.watch else 0.0 for gpu in self.gpus)
 
     def planes(self, size: int) -> Words:
-        """In pinned memory; each GPU keeps its copy."""
+        """In pinned memory; each GPU keeps its copy.
+
+        To pin memory takes longer than to fill it, so the memory of planes that ended is used
+        again.
+        """
         self.gpus[0].use()
-        return driver.pinned(size)
+        while self._spare and len(self._spare[0]) < size:
+            self._spare.popleft()
+        memory = self._spare.popleft() if self._spare else driver.pinned(size)
+        planes = memory[:size]
+        weakref.finalize(planes, self._spare.append, memory).atexit = False
+        return planes
 
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
         from kmatch.engine.cuda.hamming import WindowScan
@@ -110,13 +122,15 @@ class CudaEngine(Engine):
         owned: int = 0,
         beside: Beside | None = None,
     ) -> Scan:
-        """See `Engine.start_edit`; a GPU always scans, and leaves no end out."""
+        """See `Engine.start_edit`; a GPU always scans, and leaves out the ends without a PAM
+        alone."""
         from kmatch.engine.cuda.edit import scan, upload
 
         def start(gpu: Gpu) -> UnderWay[Any]:
             here = gpu.text(text, query.reading.masks)
+            pam_words = driver.cuda.to_device(_pam_words(text, beside), gpu.stream)
             searches = self._planned(gpu, query, lambda: upload(query, gpu))
-            return start_scan(gpu, capacity, lambda hits: scan(here, searches, hits))
+            return start_scan(gpu, capacity, lambda hits: scan(here, pam_words, searches, hits))
 
         return self._start(start)
 
@@ -181,11 +195,9 @@ class CudaEngine(Engine):
         return cells
 
     def _start(self, start: Callable[[Gpu], UnderWay[Any]]) -> UnderWay[Any]:
-        """start(the GPU), or the same on whichever of several is free first."""
-        if self.queues == 1:
-            self.gpus[0].use()
-            return start(self.gpus[0])
-        future = self._threads.submit(_carry_out, self._free, start)
+        """start(the GPU that is free first), in a thread that sorts its hits too."""
+        advice = "use cpu" if self.queues == 1 else "use the others or cpu"
+        future = self._threads.submit(_carry_out, self._free, start, advice)
         return UnderWay(future.result, lambda: future.cancel() or future.exception())
 
     def _planned(self, gpu: Gpu, query: Any, make: Callable[[], Any]) -> Any:
@@ -197,8 +209,18 @@ class CudaEngine(Engine):
         return made
 
 
-def _carry_out(free: SimpleQueue[Gpu], start: Callable[[Gpu], UnderWay[Any]]) -> Any:
-    """Return the hits that the next free GPU finds by start(itself)."""
+def _pam_words(text: Text, beside: Beside | None) -> Words:
+    """Return where PAMs stand beside ends, for each direction of reading; see `edit.scan`."""
+    if beside is None:
+        return np.zeros(0, np.uint64)
+    planes = pam_planes(text, beside)
+    upwards_first = planes[::-1] if beside.constraints.leads else planes
+    return np.ascontiguousarray(upwards_first).reshape(-1)
+
+
+def _carry_out(free: SimpleQueue[Gpu], start: Callable[[Gpu], UnderWay[Any]], advice: str) -> Any:
+    """Return the hits that the next free GPU finds by start(itself); advice: what to do where it
+    fails, in words."""
     gpu = free.get()
     try:
         with gpu.lock:
@@ -208,7 +230,7 @@ def _carry_out(free: SimpleQueue[Gpu], start: Callable[[Gpu], UnderWay[Any]]) ->
     except Exception as error:
         if not driver.is_failure(error):
             raise
-        reason = f"device cuda:{gpu.number}: {driver.reason(error)}; use the others or cpu"
+        reason = f"device cuda:{gpu.number}: {driver.reason(error)}; {advice}"
         raise DeviceError(reason) from error
     finally:
         free.put(gpu)
@@ -237,7 +259,7 @@ def cuda_kernels(pairs: bool | None = None) -> dict[str, tuple[Any, tuple[Any, .
     tile = Words, shorts, Ints, Ints, Table, primer_kernels.PrimerShape, Words, Table, Longs
     heights = product((primer.HEIGHT,), primer.BITS, (primer_kernels.WIDTH,))
     add("primer", primer_kernels.make_extend, heights, *tile)
-    scan = Words, edit.EditShape, Annotated[Planes, 2], steps, Longs, Longs
+    scan = Words, edit.EditShape, Words, Annotated[Planes, 2], steps, Longs, Longs
     strips = product(edit.STRIP_ROWS, edit.STRIP_BITS)
     add("strips", edit.make_strips, strips, *scan, int, Words, Words, Words)
     short = product(range(edit.STEP, edit.SHORT + 1, edit.STEP), (edit.SHORT_BITS,))
