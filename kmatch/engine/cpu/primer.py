@@ -11,9 +11,10 @@ The primer of a start does not end behind the primer of the next start, which ha
     start r + 1       [--------------)
 
 So starts are taken in groups, of which the first holds every sixth start, the next the starts to
-the left of these, and so on. A start that is known to need as many letters as its neighbour to the
-right is decided. Mostly the columns that raised the bound of a neighbour raise its own bound too,
-and they come first. Two of five starts need no sweep of the whole background then.
+the left of these, and so on. A start is decided if its primer is known to reach to the end of the
+primer of its neighbour to the right. Mostly the columns that raised the bound of this neighbour
+raise its own bound too, and they come first. Two of five starts need no sweep of the whole
+background then.
 """
 
 from collections.abc import Callable, Iterator
@@ -34,12 +35,13 @@ from kmatch.jit.entries import entry
 # faster.
 HEIGHT = 24  # rows of a strip, a multiple of 8
 BLOCK = 256  # columns taken at a time
+PARTS = 8  # for each thread, at least, so that none waits long for another
 WARM_SHARE = 8  # a stretch of columns is at least this many times as long as its warm-up
 STRETCHES = 4  # of columns; behind each, starts that are left are put together again
 
 GROUPS = 6  # of starts, at most
 GROUP_STARTS = 16 * LANES  # that a group has at least
-WINDOW_SHARE = 4  # all columns are at least this many times the windows of a tile
+WINDOW_SHARE = 4  # for each group, columns are this many times the windows of a tile
 
 TICK = 0.1  # seconds between reports of progress
 
@@ -199,7 +201,7 @@ class Extension:
         so that values are exact in the columns of its own.
         """
         tiles = self._tiles(limits)
-        wanted = -(-2 * self._threads // max(len(tiles), 1))
+        wanted = -(-PARTS * self._threads // max(len(tiles), 1))
         windows = [
             np.array([[max(first - self._warm, 0), last]])
             for first, last in self._stretches(begin, end, wanted)
