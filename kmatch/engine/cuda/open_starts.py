@@ -41,15 +41,14 @@ def open_starts(starts: Starts) -> OpenStarts | None:
     """
     positions = np.flatnonzero(starts.bounds <= starts.limits)
     if not len(positions):
-        return OpenStarts(
-            Starts(starts.masks[:0], np.zeros(1, np.int64), positions, positions), positions
-        )
+        none = Starts(starts.masks[:0], np.zeros(1, np.int64), positions, positions)
+        return OpenStarts(none, positions)
 
     # Where the letters of the open starts so far end, and the stretches of those that touch.
     ends = np.maximum.accumulate(positions + starts.limits[positions])
-    begins_stretch = np.append(True, positions[1:] >= ends[:-1])
-    first = positions[begins_stretch]
-    last = ends[np.append(np.flatnonzero(begins_stretch)[1:] - 1, len(ends) - 1)]
+    is_parted = positions[1:] >= ends[:-1]
+    first = positions[np.append(True, is_parted)]
+    last = ends[np.append(is_parted, True)]
     lengths = last - first
     if WORTH * lengths.sum() > len(starts.masks):
         return None
