@@ -14,7 +14,7 @@ from support.searches import primer_rows as rows
 
 import kmatch
 from kmatch.apps import primer as primers
-from kmatch.engine.cpu.primer import extend_primers
+from kmatch.engine.cpu.primer import Extension, extend_primers
 from kmatch.engine.types import Starts
 from kmatch.search.query import Run
 from kmatch.sequences.alphabet import encode_text
@@ -112,6 +112,72 @@ def test_only_what_is_alike_goes_deeper():
     bounds, limits, more = worked([text], [other[:20_000] + copy + other[32_000:]], 20)
     assert np.median(bounds - 20) > 100 and (bounds <= limits).any()
     assert more < 2.5 * cells
+
+
+@pytest.mark.parametrize("group_starts", [1, 300, 600])
+def test_groups_of_starts(group_starts):
+    """As in one group; with blocks of 16 columns there are columns enough for all groups."""
+    rng = np.random.default_rng(3)
+    texts = [random_letters(900, 3), "ACGTN" * 5, random_letters(400, 4)]
+    copy = related(rng, texts[0][200:600], 0.1)
+    background = [random_letters(300_000, 5) + copy, "", texts[2][:50] + random_letters(90_000, 6)]
+    geometry = {"block": 16, "group_starts": group_starts}
+    bounds, limits = extended(texts, background, 3, 15, **geometry)
+    alone, _ = extended(texts, background, 3, 15, group_starts=10_000)
+    assert (bounds == alone).all()
+    assert 0 < (bounds <= limits).sum() < len(bounds)
+    starts = [*range(0, 1300, 50), 899, 904, 925, 1324]
+    lengths = far_lengths(texts, background, 3, starts, 15)
+    assert [min(bounds[r], limits[r] + 1) for r in starts] == lengths
+
+
+def test_neighbours_save_work():
+    texts, background = [random_letters(12_000, 3)], [random_letters(300_000, 5)]
+    bounds, _, cells = worked(texts, background, 3, 15, block=16, group_starts=2_000)
+    alone, _, alone_cells = worked(texts, background, 3, 15, block=16, group_starts=20_000)
+    assert (bounds == alone).all()
+    assert cells < 0.95 * alone_cells
+
+
+def extension(bounds, limits, **geometry):
+    """The Extension of starts of 6 letters each, three groups of them where there is space."""
+    count = len(bounds)
+    starts = Starts(np.ones(count, np.uint8), np.array([0, count]), limits, bounds)
+    with settings(geometry):
+        return Extension(starts, np.zeros(200_000, np.uint8), 2, None, 1, None)
+
+
+def test_limits_of_a_group():
+    """
+    start                0 1 2 3 4 5 6 7
+    limit                6 6 6 6 6 3 2 1
+    bound                2 2 4 2 2 6 2 2      6, and 2 of the last start: there is no primer
+    of the first group       *     *
+    of the second          4     2     1      not longer than the primer to the right, if any
+    """
+    limits = np.array([6, 6, 6, 6, 6, 3, 2, 1])
+    bounds = np.array([2, 2, 4, 2, 2, 6, 2, 2])
+    one = extension(bounds, limits, group_starts=2, block=16)
+    assert one._group_count == 3
+    assert one._limits(2).tolist() == [0, 0, 6, 0, 0, 3, 0, 0]
+    assert one._limits(1).tolist() == [0, 4, 0, 0, 6, 0, 0, 1]
+    assert one._limits(0).tolist() == [2, 0, 0, 2, 0, 0, 2, 0]
+
+
+def test_columns_near_neighbours():
+    """
+    start            0 1 2      3
+    limit            6 6 6      6
+    raised at                   40 and 1,000: of the starts 1 and 2
+    windows of 0 … 1            32-296, 992-1,256, a warm-up of 8 and a block
+    """
+    one = extension(np.full(4, 2), np.full(4, 6))
+    one._places[[1, 2]] = [40, 1000]
+    (part,) = one._parts_near_neighbours(np.array([6, 6, 0, 0]))
+    assert part.positions.tolist() == [0, 1]
+    assert part.windows.tolist() == [[32, 296], [992, 1256]]
+    assert part.column_count == 528
+    assert one._parts_near_neighbours(np.array([0, 0, 6, 6])) == []
 
 
 # Steps of the search.

@@ -5,7 +5,8 @@ import pytest
 from support.commands import random_letters
 
 from kmatch.apps.primer import LETTER_CODES, PrimerOptions, PrimerSearch, background_parts
-from kmatch.engine.cpu.seeds import Seeds, open_starts
+from kmatch.engine.cpu.seeds import Seeds
+from kmatch.engine.cuda.open_starts import open_starts
 from kmatch.engine.types import Starts
 from kmatch.genome import Genome
 from kmatch.search.query import Run

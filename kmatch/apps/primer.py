@@ -3,7 +3,7 @@
 Primers hold A, C, G and T alone.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -13,7 +13,7 @@ import numpy as np
 
 from kmatch.arguments import BACKGROUND_STRANDS, check_choice, check_limits, checked_count
 from kmatch.arrays import Bools, Bytes, Floats, Longs, Rows, bounds_of, order_of, run_starts
-from kmatch.engine.cpu.seeds import Seeds, open_starts
+from kmatch.engine.cpu.seeds import Seeds
 from kmatch.engine.engine import Engine
 from kmatch.engine.types import FRESH, UNKNOWN, Starts, codes_of
 from kmatch.errors import InputError
@@ -345,27 +345,11 @@ def raise_bounds(
     strands = wanted_strands(options.background_strand)
     for part in background_parts(background, strands):
         tell = partial(_tell, hear, done, part)
-        if seeds is None:
-            engine.extend_primers(starts, part.columns, k, on_progress=tell)
-        else:
+        if seeds:
             seeds.raise_bounds(starts, part.columns, k)
-            _sweep(starts, part.columns, k, engine, tell)
+        engine.extend_primers(starts, part.columns, k, on_progress=tell)
         done = part.read
     return starts.bounds
-
-
-def _sweep(
-    starts: Starts, columns: Bytes, k: int, engine: Engine, tell: Callable[[float], object]
-) -> None:
-    """Raise the bounds of the open starts as a part of a background requires."""
-    opened = open_starts(starts)
-    if opened is None:
-        engine.extend_primers(starts, columns, k, on_progress=tell)
-    elif len(opened.positions):
-        engine.extend_primers(opened.starts, columns, k, on_progress=tell)
-        opened.hand_back(starts)
-    else:
-        tell(1.0)
 
 
 def _tell(hear: Hear | None, done: int, part: BackgroundPart, share: float) -> None:

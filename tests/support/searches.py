@@ -28,6 +28,7 @@ SETTINGS = {
     "part": "apps.primer.PART",
     "height": "engine.cpu.primer.HEIGHT",
     "block": "engine.cpu.primer.BLOCK",
+    "group_starts": "engine.cpu.primer.GROUP_STARTS",
 }
 
 

@@ -1,12 +1,12 @@
 """One tile of starts under a stretch of background: bounds of the lengths, raised until they hold.
 
-A tile is 64·WORDS neighbouring starts of the target, one a lane. Roles are swapped: row i of lane l
-is the target's letter first + l + i; a column is a letter of the background, the same for all
-lanes, and selects one of the row's planes. Columns are taken in blocks, rows in strips. In a strip
-a lane has one row of interest: its bound, or the lowest row if the bound is deeper. A lane whose
-bound is above the strip has passed; one whose bound exceeds its limit is lost. A block is given up
-below the strip in which no lane is below k at its row of interest. A lane below k at its bound gets
-a higher one, found by taking the strip again, row by row.
+A tile is 64·WORDS starts of the target, one a lane. Roles are swapped: row i of a lane is the i-th
+letter of its primer; a column is a letter of the background, the same for all lanes, and selects
+one of the row's planes. Columns are taken in blocks, rows in strips. In a strip a lane has one row
+of interest: its bound, or the lowest row if the bound is deeper. A lane whose bound is above the
+strip has passed; one whose bound exceeds its limit is lost. A block is given up below the strip in
+which no lane is below k at its row of interest. A lane below k at its bound gets a higher one,
+found by taking the strip again, row by row.
 
 A strip without a value below k at its top or left is skipped, as in Ukkonen's cut-off. Between
 blocks values above k become k: values below k stay exact, others stay at least k, and a left column
@@ -58,11 +58,11 @@ INSIDE = WANTED + WORDS
 MASKS = WANTED + PAIR
 ROW = 5 * WORDS  # planes of one row
 FIRST_ROW = np.int64(0)  # of a strip
-GROUP = 8  # rows that are taken together, with or without rows of interest
+GROUP = 4  # rows that are taken together, with or without rows of interest
 FIRST_STRIPS = 8  # that the state has space for
 DROPPED = -1  # a strip without a left column
 
-OPEN, VERSION, DEEPEST = range(3)  # marks, see `extend_tile`
+OPEN, VERSION, DEEPEST, READ = range(4)  # marks, see `extend_tile`
 
 # Flags that `_take` returns.
 ALIVE = 1
@@ -120,21 +120,22 @@ def _aim(state, strip, tile):
 
 
 @kernel
-def _read_rows(text, first, strip, state):
-    """Write a strip's planes.
-
-    text: uint64[4, w], the target's, a bit a letter; first: of the first lane in the first row.
-    """
+def _read_rows(tile, strip, state):
+    """Write a strip's planes: in row i the letters i of all lanes' primers."""
+    target = tile.target
     for row in range(strip.height):
-        word = (first + row) >> 6
-        shift = np.uint64((first + row) & 63)
         planes = strip.planes + ROW * row
-        for base in range(4):
-            for i in range(WORDS):
-                # Shifted twice, because a shift by 64 has no effect.
-                high = text[base, word + i + 1] << (np.uint64(63) - shift) << ONE
-                state[planes + WORDS * base + i] = (text[base, word + i] >> shift) | high
+        _clear(state, planes, 4)
         store(state, planes + 4 * WORDS, fill(NONE))
+        for lane in range(LANES):
+            position = tile.positions[lane] + strip.top + row
+            if position < len(target):
+                word = planes + (lane >> 6)
+                place = np.uint64(lane & 63)
+                bases = np.uint64(target[position])
+                for base in range(4):
+                    bit = bases >> np.uint64(base) & ONE
+                    state[word + WORDS * base] |= bit << place
 
 
 @kernel
@@ -153,7 +154,6 @@ def _enter(state, strip, tile, bits_above):
     corner = strip.at + CORNER
     foot = strip.at + FOOT
     bits = strip.bits
-    _read_rows(tile.planes, tile.first + strip.top, strip, state)
     if strip.top == 0:
         put_number(state, corner, bits, -tile.k)
     else:
@@ -228,24 +228,30 @@ def _gather(state, strip, rows, borders, offsets):
     _start_counters(state, strip)
     _clear(state, found, 2 * len(offsets))
     planes = pointer(state, strip.planes)
-    for row in range(0, strip.height, GROUP):
-        if _any_lane(state, strip.masks + WORDS * row, GROUP):
-            for top in (row, row + 4):
-                deltas = strip.deltas + PAIR * top
-                masks = strip.masks + WORDS * top
-                _gather4(planes, state, top, deltas, masks, source, target, found, offsets)
-                source = target
+    row = 0
+    while row < strip.height:
+        # Rows of no interest, as many as there are, or four rows of which one is of interest.
+        end = row
+        while end < strip.height and not _any_lane(state, strip.masks + WORDS * end, GROUP):
+            end += GROUP
+        if end > row:
+            _sweep(state, strip, rows, row, end, source, target, offsets)
         else:
-            _sweep(state, strip, rows, row, row + GROUP, source, target, offsets)
+            end = row + GROUP
+            deltas = strip.deltas + PAIR * row
+            masks = strip.masks + WORDS * row
+            _gather4(planes, state, row, deltas, masks, source, target, found, offsets)
         source = target
+        row = end
     follow(state, COUNT, strip.bits, found, found, len(offsets))
 
 
 @kernel
-def _raise(state, strip, rows, borders, offsets, tile):
+def _raise(state, strip, rows, borders, offsets, tile, place):
     """Take a strip again, and raise the bounds of the lanes in `found`, which are below k at them.
 
-    A new bound is the first row that is not below k, or the one after the strip or the limit.
+    A new bound is the first row that is not below k, or the one after the strip or the limit;
+    place: the first column, which is kept.
     """
     source, target, found = borders
     wanted = load(state, found) & load(state, strip.at + INSIDE)
@@ -269,10 +275,11 @@ def _raise(state, strip, rows, borders, offsets, tile):
                     lane = 64 * word + lowest(left)
                     left &= left - ONE
                     tile.bounds[lane] = min(strip.top + row + 1, tile.limits[lane]) + 1
+                    tile.places[lane] = place
 
 
 @inlined
-def _take(state, strip, rows, borders, offsets, tile):
+def _take(state, strip, rows, borders, offsets, tile, place):
     """Take a strip over a block of columns; returns ALIVE, RAISED and SWAPPED as they apply.
 
     ALIVE: a lane is below k in its lowest row; RAISED: bounds were raised; SWAPPED: the border is
@@ -298,7 +305,7 @@ def _take(state, strip, rows, borders, offsets, tile):
     alive = nonzero(low & ~inside) != 0
     if nonzero(low & inside) == 0:
         return (ALIVE if alive else 0) | SWAPPED
-    _raise(state, strip, rows, borders, offsets, tile)
+    _raise(state, strip, rows, borders, offsets, tile, place)
     if not alive:
         for lane in range(LANES):  # raised beyond the strip, so that they are below k at its end
             alive |= bottom < tile.bounds[lane] <= tile.limits[lane]
@@ -380,8 +387,10 @@ def _strip_of(number, first, tile):
 
 
 @inlined
-def _descend(state, aimed, marks, rows, offsets, tile, watch):
+def _descend(state, aimed, marks, rows, offsets, tile, watch, place):
     """Take a block of columns down the strips; returns the state, which may have grown.
+
+    place: the first of the columns.
 
               block 0   block 1   block 2
     strip 0   ─────────────────────────────
@@ -409,6 +418,9 @@ def _descend(state, aimed, marks, rows, offsets, tile, watch):
         if strip.at + _strip_size(tile.height) > len(state):
             state = _grown(state)
         cells = pointer(state, 0)
+        if number == marks[READ]:
+            _read_rows(tile, strip, cells)
+            marks[READ] += 1
         if is_fresh:
             _enter(cells, strip, tile, bits_above)
         if aimed[number] != marks[VERSION]:
@@ -417,7 +429,7 @@ def _descend(state, aimed, marks, rows, offsets, tile, watch):
         if number and not joined:
             _clear(cells, source, 2 * len(offsets))
         copy(cells, strip.at + FOOT, LEFT, strip.bits)
-        flags = _take(cells, strip, rows, (source, target, found), offsets, tile)
+        flags = _take(cells, strip, rows, (source, target, found), offsets, tile, place)
         watch[2] += LANES * tile.height * len(offsets)
         if flags & SWAPPED:
             source, target = target, source
@@ -439,11 +451,20 @@ def _descend(state, aimed, marks, rows, offsets, tile, watch):
 
 
 @kernel
-def extend_tile(tile, columns, watch):
-    """Raise the bounds of a StartTile's lanes by a stretch of background.
+def _drop_all(aimed, marks):
+    """Drop the left columns of all strips."""
+    for number in range(marks[OPEN]):
+        aimed[number] = DROPPED
+    marks[OPEN] = 0
 
-    columns: uint8, letters 0 to 3, UNKNOWN, and FRESH before a record; watch: int64[3], the columns
-    done, written here, whether to stop, read here, and the cells computed, added here.
+
+@kernel
+def extend_tile(tile, columns, windows, watch):
+    """Raise the bounds of a StartTile's lanes by windows of a background.
+
+    columns: uint8, letters 0 to 3, UNKNOWN, and FRESH before a record; windows: int64[w, 2], the
+    first column of each and the one behind it; watch: int64[3], the columns done, written here,
+    whether to stop, read here, and the cells computed, added here.
     """
     height = tile.height
     block = tile.block
@@ -454,20 +475,23 @@ def extend_tile(tile, columns, watch):
     for lane in range(LANES):
         most = max(most, tile.limits[lane])
     aimed = np.full(most // height + 1, DROPPED)  # the version of bounds that masks are of
-    # A strip from which on none has a left column, the version of the bounds, the deepest of them.
-    marks = np.array([0, 0, _deepest(tile.bounds, tile.limits)])
-    begin = 0
-    while begin < columns.size and marks[DEEPEST] and not watch[1]:
-        if columns[begin] == FRESH:
-            for number in range(marks[OPEN]):
-                aimed[number] = DROPPED
-            marks[OPEN] = 0
-            begin += 1
-            continue
-        many = 0
-        while many < min(block, columns.size - begin) and columns[begin + many] != FRESH:
-            offsets[many] = WORDS * np.int64(columns[begin + many])
-            many += 1
-        state = _descend(state, aimed, marks, rows, offsets[:many], tile, watch)
-        begin += many
-        watch[0] = begin
+    # A strip from which on none has a left column, the version of the bounds, the deepest of them,
+    # and how many strips have planes.
+    marks = np.array([0, 0, _deepest(tile.bounds, tile.limits), 0])
+    for window in range(len(windows)):
+        _drop_all(aimed, marks)
+        begin = windows[window, 0]
+        end = windows[window, 1]
+        while begin < end and marks[DEEPEST] and not watch[1]:
+            if columns[begin] == FRESH:
+                _drop_all(aimed, marks)
+                begin += 1
+                watch[0] += 1
+                continue
+            many = 0
+            while many < min(block, end - begin) and columns[begin + many] != FRESH:
+                offsets[many] = WORDS * np.int64(columns[begin + many])
+                many += 1
+            state = _descend(state, aimed, marks, rows, offsets[:many], tile, watch, begin)
+            begin += many
+            watch[0] += many

@@ -126,11 +126,10 @@ def _raise_along(codes, diagonal, columns, begin, end, k, limits, bounds, mismat
 
 @kernel
 def raise_by_seeds(
-    work, codes, columns, k, limits, bounds, first_position, next_position, seen, mismatches, budget
+    codes, columns, k, limits, bounds, first_position, next_position, seen, mismatches, budget
 ):
     """Raise the bounds of a target's starts by the diagonals of seeds in a background.
 
-    work: int64[2], as for all kernels; there is one item.
     codes: uint8[n], the target; columns: uint8[c], the background (see `kmatch.engine.types`).
     limits, bounds: int64[n], as in Starts; bounds are raised in place.
     first_position, next_position: of `index_words`.
@@ -138,9 +137,6 @@ def raise_by_seeds(
     mismatches: int64[n], overwritten.
     budget: letters that extensions may take, all together; tandem repeats would take any number.
     """
-    if work[0] >= work[1]:
-        return
-    work[0] += 1
     word = 0
     known_count = 0
     for j in range(len(columns)):

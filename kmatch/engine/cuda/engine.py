@@ -141,7 +141,26 @@ class CudaEngine(Engine):
         k: int,
         on_progress: Callable[[float], object] | None = None,
     ) -> int:
-        """See `Engine.extend_primers`; parts of the target go to whichever GPU is free."""
+        """See `Engine.extend_primers`; starts that are open are packed where most are decided."""
+        from kmatch.engine.cuda.open_starts import open_starts
+
+        opened = open_starts(starts)
+        if opened is None:
+            return self._extend_parts(starts, columns, k, on_progress)
+        cells = self._extend_parts(opened.starts, columns, k, on_progress)
+        opened.hand_back(starts)
+        if on_progress:
+            on_progress(1.0)
+        return cells
+
+    def _extend_parts(
+        self,
+        starts: Starts,
+        columns: Bytes,
+        k: int,
+        on_progress: Callable[[float], object] | None,
+    ) -> int:
+        """Raise the bounds of starts; parts of the target go to whichever GPU is free."""
         from kmatch.engine.cpu.primer import settle
         from kmatch.engine.cuda.primer import extend_primers
 

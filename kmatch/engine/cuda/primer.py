@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Bytes, Ints, Longs, distinct, order_of, range_join
+from kmatch.arrays import Bytes, Ints, Longs, Words, distinct, order_of, range_join
 from kmatch.engine.cpu import primer as on_cpu
-from kmatch.engine.cpu.primer import settle, target_planes
+from kmatch.engine.cpu.primer import settle
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.device import Gpu
 from kmatch.engine.cuda.driver import DeviceArray
@@ -33,6 +33,7 @@ from kmatch.engine.cuda.primer_kernels import (
     stretch_of,
 )
 from kmatch.engine.cuda.recurrence import COLUMNS, counter_bits
+from kmatch.engine.geometry import LANES
 from kmatch.engine.types import FRESH, UNKNOWN, Starts
 
 HEIGHT = 16  # rows of a strip
@@ -100,6 +101,19 @@ def group_columns(columns: Bytes) -> Bytes:
         grouped[begin - COLUMNS : begin] = FRESH
         grouped[begin : begin + len(part)] = part
     return grouped
+
+
+def target_planes(target: Bytes, beyond: int) -> Words:
+    """Return the target as planes, a bit a letter, uint64[4, w].
+
+    At least `beyond` zeros follow it.
+    """
+    words = -(-(target.size + LANES + beyond) // 64) + 2
+    planes = np.zeros((4, 8 * words), np.uint8)
+    for base, plane in enumerate(planes):
+        bits = np.packbits(target & (1 << base) != 0, bitorder="little")
+        plane[: bits.size] = bits
+    return planes.view("<u8").astype(np.uint64, copy=False)
 
 
 class Extension:
