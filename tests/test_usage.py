@@ -169,3 +169,30 @@ def test_the_closest_sites_outside_of_regions(folder):
     assert b"no hit of 'ACGTTGCAA' inside the regions" in outside.err
     assert b"TTACCAGTAGG" not in outside.err and b"TTACCAGTAGG" in outside.out
     assert here("best", "g.fa", "-p", "ACGTTGCAA", "--regions", "r.bed", "-q").err == b""
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "multi g.fa p.txt -k 0 --columns",
+        "multi g.fa p.txt -k 0 --json",
+        "multi g.fa p.txt -k 0 --html",
+        "hamming g.fa p.txt -k 0 --circular",
+        "hamming g.fa p.txt -k 0 --regions",
+        "hamming g.fa p.txt -k 0 -o",
+        "hamming g.fa p.txt -k 0 --variants v.vcf --samples",
+        "demux g.fa p.txt -k 0 --mates",
+        "filter g.fa p.txt -k 0 --mates",
+        "assay pairs.csv g.fa -k 0 --targets",
+    ],
+)
+def test_values_that_are_empty(folder, typed):
+    """A variable of the shell that is not set is no option that was left out."""
+    done = here(*typed.split(), "")
+    assert (done.status, done.out) == (2, b"")
+    assert b"it is empty; give a value, or leave the option out" in done.err
+
+
+def test_circular_without_names_is_all_records(folder):
+    over = ("hamming", "g.fa", "-p", "TACGACGT", "-k", 0, "--circular")
+    assert here(*over).out == here(*over, "chr1").out != b""

@@ -72,6 +72,10 @@ class Option(click.Option):
         super().__init__(names.split(), show_default=shown, help=text, **more)
 
     def process_value(self, ctx: click.Context, value: Any) -> Any:
+        if value == "":  # as of a variable of the shell that is not set
+            raise click.BadParameter(
+                "it is empty; give a value, or leave the option out", ctx, self
+            )
         try:
             return super().process_value(ctx, value)
         except InputError as error:

@@ -22,6 +22,7 @@ FORMATS = (*TABLES, "sam", "gff3", "view")
 _SUFFIXES = {"": None, ".bed": "bed", ".tsv": "tsv", ".csv": "csv", ".txt": None}
 _OF_HITS = {".sam": "sam", ".gff3": "gff3", ".gff": "gff3"}
 _DIGITS = re.compile(r"[+-]?\d{1,99}", re.ASCII)  # int() takes 1_0 too
+_ALL = "*"  # what --circular holds without names
 _DEVICES = ("auto", "cpu", "cuda")  # that shells complete, of which some part words at colons
 
 
@@ -100,7 +101,9 @@ def _circular(context: click.Context, option: click.Parameter, given: str | None
         raise InputError(
             f"{given} is a file; give names of records, or the files first and --circular last"
         )
-    return given.split(",") if given else given is not None
+    if given in (None, _ALL):
+        return given is not None
+    return given.split(",")
 
 
 def _globs(context: click.Context, option: click.Parameter, given: str | None) -> Any:
@@ -417,7 +420,7 @@ STRAND, CIRCULAR = grouped(
         "linear",
         "Treat all records, or the named ones, as circles; hits may run over the origin.",
         is_flag=False,
-        flag_value="",
+        flag_value=_ALL,
         callback=_circular,
     ),
 )
