@@ -95,6 +95,14 @@ def test_lengths_of_a_panel_beside_a_pam(file):
     failed(here("multi", file, "-p", GUIDE, "-p", GUIDE[1:], "-k", 2), "others with kmatch hamming")
 
 
+@pytest.mark.parametrize("name", ["track 5", "browser", "browser 2"])
+def test_names_of_patterns_that_begin_as_lines_of_a_browser_do(name, file, tmp_path):
+    panel = tmp_path / "panel.tsv"
+    panel.write_text(f'track name=x description="a, b"\nbrowser hide all\n{name}\t{GUIDE}\n')
+    result = here("multi", file, panel, "-k", 2, "--pam", "NGG")
+    assert (result.status, result.out.decode()) == (0, f"c\t10\t33\t{name}\t1000\t+\t0\n")
+
+
 def test_a_column_of_names(file, tmp_path):
     table = tmp_path / "guides.csv"
     table.write_text(f"id,Who,guide\n1,me,{GUIDE}\n")
@@ -228,7 +236,7 @@ def test_a_glob_that_fits_no_record_is_an_error_at_the_end(folder, tmp_path):
     failed(here(*words, "--records", "chr1,chr3"), "fits 'chr3'", "'chr1', 'chr2', 'chr2_alt'")
     failed(here(*words, "--skip-records", "*_fix"), "fits '*_fix'")
     assert not out.exists()
-    words = ("-k", 3, "--records", "chr1,chr3")
+    words = ("-k", 3, "--records", "chr1, chr3")
     failed(here("primer", folder / "one.fa", folder / "g.fa", *words), "fits 'chr3'")
     # of several genomes one has it
     (tmp_path / "list").write_text(f"{folder / 'one.fa'}\n{folder / 'both.fa'}\n")
@@ -351,3 +359,5 @@ def test_missing_values_are_no_patterns(reads, word):
     assert f"line 1: pattern 'S1' is '{word}'" in barcodes_of(f"S1\t{word}\nS2\tTTGGCCAA\n")
     failed(here("hamming", "reads.fa", "sheet", "-k", 0), f"pattern 'S1' is '{word}', which tables")
     assert here("hamming", "reads.fa", "-p", word, "-k", 0).status == 0  # which is typed
+    Path("sheet").write_text(f">S1\n{word}\n")
+    assert here("hamming", "reads.fa", "sheet", "-k", 0).status == 0  # which is no table

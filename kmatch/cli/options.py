@@ -95,6 +95,11 @@ def _known_device(context: click.Context, option: click.Parameter, device: str) 
     return device
 
 
+def _parts_of(given: str) -> list[str]:
+    """Return what stands between commas, without blanks around it."""
+    return [part.strip() for part in given.split(",")]
+
+
 def _circular(context: click.Context, option: click.Parameter, given: str | None) -> Any:
     """Which records are circular, as `Genomes.with_circular` takes it."""
     if given and os.path.exists(given):
@@ -103,14 +108,14 @@ def _circular(context: click.Context, option: click.Parameter, given: str | None
         )
     if given in (None, _ALL):
         return given is not None
-    return given.split(",")
+    return _parts_of(given)
 
 
 def _globs(context: click.Context, option: click.Parameter, given: str | None) -> Any:
     """Return the globs that are parted by commas."""
     if given is None:
         return None
-    globs = given.split(",")
+    globs = _parts_of(given)
     if not all(globs):
         raise InputError(f"{given!r} has an empty part; give globs of names, as in chr[0-9]*,chrX")
     return globs
@@ -293,7 +298,7 @@ def _sample_names(context: click.Context, option: click.Parameter, given: str) -
         from kmatch.sequences.files import read_names
 
         return [line.split()[0] for line in read_names(given, "samples")]
-    return given.split(",") if given else None
+    return _parts_of(given) if given else None
 
 
 _BESIDE_VARIANTS = ("--variants",)

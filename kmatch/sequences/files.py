@@ -38,6 +38,11 @@ _START = 1 << 16  # bytes that are looked at
 _SMALL = 1 << 20  # bytes of a file that threads are worth
 MOST = 1 << 28  # characters of a text file, all of which are kept in memory
 _TO_FASTA = "convert it to FASTA, as with samtools fasta"
+# Lines for the genome browser of UCSC, above rows of BED. A row of several cells, whose name may
+# begin with these words, is none.
+_UCSC = re.compile(
+    r"(track|browser) [^\t,;]*$|track\s+\w+=|browser\s+(position|hide|dense|pack|squish|full)\s"
+)
 # Formats that are not read: how a file begins, what it is then, and what to do.
 _OTHERS = [
     (rb"PK\x03\x04.{26}(\[Content|_rels|docProps|xl/|mimetype)", "a workbook", "save it as TSV"),
@@ -331,7 +336,7 @@ def read_lines(path: StrPath, what: str) -> list[str]:
 
 def is_comment(line: str) -> bool:
     """Whether a line of a table is blank, or one that may stand above or between rows of BED."""
-    return not line.strip() or line.startswith(("#", "track ", "browser "))
+    return not line.strip() or line.startswith("#") or bool(_UCSC.match(line))
 
 
 def read_names(path: StrPath, what: str) -> list[str]:

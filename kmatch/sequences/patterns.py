@@ -158,7 +158,8 @@ def read_patterns(
             _check_first_column(rows, header, label)
     if not rows:
         raise InputError(f"{label}: no patterns; write one a line, or give FASTA")
-    _check_missing(rows, label)
+    if column is not None or not is_fasta(lines):
+        _check_missing(rows, label)
     return checked_patterns(rows, label)
 
 

@@ -114,7 +114,7 @@ def _globs(name: str, given: Any) -> list[str]:
         return []
     globs = given
     if isinstance(given, str):
-        globs = given.split(",")
+        globs = [glob.strip() for glob in given.split(",")]
     is_list = isinstance(globs, list | tuple) and len(globs) > 0
     if not is_list or not all(isinstance(glob, str) and glob for glob in globs):
         raise InputError(f"{name} is {given!r}; give globs of names, as in chr[0-9]*,chrX")

@@ -183,7 +183,9 @@ if cuda is not None:
     @kept()
     def _wait(numbers: DeviceArray) -> None:
         x = numbers[0]
-        for _ in range(400_000):  # some milliseconds: each step waits for the one before
+        # Tens of milliseconds, as each step waits for the one before: the thread that launches the
+        # work to be timed may itself have to wait for another one.
+        for _ in range(4_000_000):
             x = x * x + 1
         numbers[0] = x
 
