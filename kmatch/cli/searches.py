@@ -230,7 +230,10 @@ def _check_unknown(given: Given) -> None:
             f"--max-unknown is not for --algorithm {given.algorithm}; leave one of them out"
         )
     if given.vcf:
-        raise click.UsageError("--max-unknown is not for --variants; leave one of them out")
+        raise click.UsageError(
+            "--max-unknown is not for --variants, beside which unknown letters match nothing; "
+            "leave one of them out"
+        )
 
 
 def check_inputs(given: Given, argument: str, searched: str = "GENOME") -> None:

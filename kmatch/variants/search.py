@@ -194,7 +194,10 @@ def check_fits(genomes: Genomes, query: Query) -> None:
         what = "circular records" if genomes.circular else "several genomes"
         raise InputError(f"variants are of one genome with linear records, not of {what}")
     if query.max_unknown is not None:
-        raise InputError("variants are searched without max_unknown; leave one of them out")
+        raise InputError(
+            "variants are searched without max_unknown, as beside them unknown letters match "
+            "nothing; leave one of them out"
+        )
     if query.report == "loci":
         raise InputError("the report 'loci' has no variants; ask for 'minima' or 'ends'")
 
