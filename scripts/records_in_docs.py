@@ -139,7 +139,7 @@ def whole(name, unit):
 TASKS = {
     "beside NGG": ("312 guides cut before NGG, both strands", "edit -k {} --pam NGG --report ends"),
     "forward": ("the same guides with NGG behind, strand `+`", "edit -k {} --strand +"),
-    "reads": ("96 barcodes of 24 letters, 25,000 reads", "demux -k {} --edit"),
+    "reads": ("96 barcodes of 24 letters, 100,000 reads", "demux -k {} --edit"),
 }
 
 
