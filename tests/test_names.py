@@ -71,6 +71,14 @@ def test_a_note_says_that_letters_of_a_pam_are_left_out(genome):
     assert sorted(hits.start.tolist()) == [10, 11]
 
 
+def test_letters_of_a_pam_that_only_some_patterns_have(genome):
+    """As in a file of Cas-OFFinder without its first line: the line of the PAM comes first."""
+    panel = ["N" * 21 + "GG", GUIDE + "NNN"]
+    with pytest.warns(UserWarning, match="1 of 2 patterns end with NNN, .* as they stand") as heard:
+        hits = kmatch.multi(genome, panel, 0, pam="NGG")
+    assert len(heard) == 1 and GUIDE + "NNN" not in hits.pattern.tolist()
+
+
 def test_the_command_line_takes_letters_of_a_pam_off_too(file):
     result = here("multi", file, "-p", f"{GUIDE}NNN", "-k", 2, "--pam", "NGG")
     assert result.out.decode() == f"c\t10\t33\t{GUIDE}\t1000\t+\t0\n"

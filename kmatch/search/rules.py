@@ -127,7 +127,7 @@ def _without_unknown(patterns: PatternSet, pams: Sequence[Pam]) -> PatternSet:
         PAM TTTV, 5p    NNNNGATTACA          ->  GATTACA
 
     A pattern that names itself is named by the letters left. One of N alone is no guide, and
-    patterns beside it stay as they are.
+    patterns beside it stay as they are. Warns where only some patterns have these N.
     """
     leads = pams[0].leads
     longest = max(pams, key=len)
@@ -142,17 +142,23 @@ def _without_unknown(patterns: PatternSet, pams: Sequence[Pam]) -> PatternSet:
         else:
             outside = sequence[-count:]
             guide = sequence[:-count]
-        if outside.upper() != unknown or not guide.strip("Nn"):
-            return patterns
-        guides.append(guide)
-        names.append(guide if name == sequence else name)
+        if outside.upper() == unknown and guide.strip("Nn"):
+            guides.append(guide)
+            names.append(guide if name == sequence else name)
 
     _, said, searched = _in_words(patterns, leads)
-    warn(
-        f"{said} {unknown}, an N for each letter of the PAM {longest.sequence}; "
-        f"{searched} searched without these"
-    )
-    return PatternSet(names, guides)
+    letters = f"{unknown}, an N for each letter of the PAM {longest.sequence}"
+    if len(guides) == len(patterns):
+        warn(f"{said} {letters}; {searched} searched without these")
+        return PatternSet(names, guides)
+    if guides:
+        verb = "begin" if leads else "end"
+        warn(
+            f"{len(guides):,} of {len(patterns):,} patterns {verb} with {letters}; as others do "
+            "not, all are searched as they stand, with the PAM beside these N; take the N off, or "
+            "the other patterns out"
+        )
+    return patterns
 
 
 def _warn_of_pams_inside(patterns: PatternSet, pams: Sequence[Pam]) -> None:
