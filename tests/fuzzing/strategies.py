@@ -146,8 +146,9 @@ def rules(draw, problem, rule, written, k):
         given = draw(st.lists(st.sampled_from(PAMS), min_size=1, max_size=3, unique=True))
         if any(set(pam.upper()) != {"N"} and holds(written, pam, side) for pam in given):
             given = ["N"]  # a PAM that all patterns hold is refused
-        if all(has_unknown(pattern, min(map(len, given)), side) for pattern in written):
-            given = ["N" * (1 + max(map(len, written)))]  # their N would be left out
+        if all(count_unknown(pattern, side) >= min(map(len, given)) for pattern in written):
+            longest = max(count_unknown(pattern, side) for pattern in written)
+            given = ["N" * min(longest + 1, 64)]  # as their N would be left out
         options |= {"pam": given if len(given) > 1 else given[0], "pam_side": side}
     if "bounds" in rule or (problem == "edit" and rule and draw(st.integers(0, 2)) == 0):
         names = draw(st.lists(st.sampled_from(BOUNDS), unique=True))
@@ -155,10 +156,10 @@ def rules(draw, problem, rule, written, k):
     return options
 
 
-def has_unknown(pattern, count, side):
-    """Whether a pattern ends, or with `5p` begins, with so many N."""
-    part = pattern[:count] if side == "5p" else pattern[-count:]
-    return part.upper() == "N" * count
+def count_unknown(pattern, side):
+    """How many N a pattern ends with, or with `5p` begins with."""
+    known = pattern.lstrip("Nn") if side == "5p" else pattern.rstrip("Nn")
+    return len(pattern) - len(known)
 
 
 def holds(written, pam, side):
