@@ -503,7 +503,7 @@ class Genomes:
         return self
 
     def with_records(self, records: Any, skip_records: Any) -> "Genomes":
-        """Return the same Genome with fewer records that are searched.
+        """Return the same Genomes with fewer records that are searched.
 
         Their names fit globs, and fit no glob of records to skip (see `load_selection`).
         """

@@ -1,7 +1,6 @@
 """Packed genomes: read, mapped into memory, and searched in the planes of the file."""
 
 import mmap
-import os
 from collections.abc import Container, Iterator
 from contextlib import suppress
 from copy import copy
@@ -38,15 +37,12 @@ _AGAIN = "copy it again, or pack the genome again"
 
 
 def open_packed(path: StrPath, label: str) -> "PackedFile | None":
-    """The PackedFile of a path; None for pipes, for other files, and for files that cannot be
-    opened: reading records reports these."""
-    # Opening a pipe would wait for its writer, and lose what is read here.
-    path = path if os.path.isfile(path) else os.devnull
+    """Return the PackedFile of a file that begins with MAGIC; None where it cannot be opened any
+    more, which reading records reports."""
     with suppress(OSError), open(path, "rb", buffering=0) as handle:
-        if handle.read(len(MAGIC)) == MAGIC:
-            # Copied on writing, which never happens, but kernels are compiled for writeable arrays.
-            data = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_COPY)
-            return PackedFile(data, label)
+        # Copied on writing, which never happens, but kernels are compiled for writeable arrays.
+        data = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_COPY)
+        return PackedFile(data, label)
     return None
 
 
