@@ -31,9 +31,7 @@ def packed(letters, rows, words):
     """The Text of letters, with rows that a lane owns and words in a row."""
     planes = np.zeros(4 * (rows + HALO) * words + SPARE, np.uint64)
     text = text_of(planes, words, rows, HALO)
-    room = np.zeros(LANES_PER_WORD * words * rows + HALO + LANES_PER_WORD * (words + 1), np.uint8)
-    room[: len(letters)] = np.frombuffer(letters.encode(), np.uint8)
-    CpuEngine(1).pack(room, text)
+    CpuEngine(1).pack(np.frombuffer(bytearray(letters.encode()), np.uint8), text)
     return text
 
 

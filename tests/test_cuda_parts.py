@@ -119,7 +119,7 @@ def test_ends_without_a_pam_stay_on_the_gpu(length, pam, side, is_plus, monkeypa
 
     monkeypatch.setattr(engine, "start_scan", noted)
     assert len(edit(records, [guide], 0, device="cuda", **rules)) == 1
-    assert len({code for each in taken for code in each.codes.tolist()}) == 1
+    assert len({code for codes, _ in taken for code in codes.tolist()}) == 1
 
 
 def test_pinned_memory_is_used_again():

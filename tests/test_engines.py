@@ -3,15 +3,18 @@
 from pathlib import Path
 from time import perf_counter
 
+import numpy as np
 import pytest
 
 import kmatch
 from kmatch.apps.primer import PrimerOptions, PrimerSearch
 from kmatch.apps.searches import begin_search
 from kmatch.engine.cpu.engine import CpuEngine
-from kmatch.engine.geometry import CACHE_LINE, LANES_PER_WORD, rows_for
+from kmatch.engine.geometry import CACHE_LINE, LANES_PER_WORD, SPARE, rows_for, text_of
+from kmatch.engine.workers import Workers
 from kmatch.genome import as_genomes
 from kmatch.search.query import Query, Run
+from kmatch.sequences.alphabet import encode_text
 from kmatch.sequences.patterns import load_patterns
 
 PACKAGE = Path(kmatch.__file__).parent
@@ -50,3 +53,31 @@ def test_planes_begin_on_a_cache_line(words):
 def test_short_texts_have_narrow_rows(length, halo, words):
     width, rows = rows_for(length, halo, None)
     assert width == words and LANES_PER_WORD * width * rows >= length
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("length", [1, 63, 64, 700, 6_399, 6_400, 6_407, 6_500])
+def test_letters_and_masks_are_packed_alike(length, threads):
+    """Lane s of the planes has the letters from s·rows on, and none behind the last letter.
+
+    letters   A C G T N a c g   rows 3, halo 1
+    lane 0    A C G T
+    lane 1    T N a c
+    lane 2    c g . .
+    """
+    words, rows, halo = 1, 100, 7
+    letters = np.random.default_rng(length).choice(np.frombuffer(b"ACGTUNacgt", np.uint8), length)
+    masks = encode_text(letters)
+    engine = CpuEngine(1)
+    engine.workers = Workers(threads)
+    for fill, values in ((engine.pack, letters), (engine.pack_masks, masks)):
+        planes = np.full(4 * (rows + halo) * words + SPARE, 7, np.uint64)
+        fill(values, text_of(planes, words, rows, halo))
+        found = planes[: 4 * (rows + halo)].reshape(4, rows + halo)
+        for lane in range(LANES_PER_WORD):
+            shown = masks[lane * rows : lane * rows + rows + halo]
+            expected = np.zeros(rows + halo, np.uint8)
+            expected[: len(shown)] = shown
+            for plane in range(4):
+                bits = found[plane] >> np.uint64(lane) & np.uint64(1)
+                assert np.array_equal(bits, expected >> plane & 1)

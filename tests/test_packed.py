@@ -246,8 +246,7 @@ def test_size(records, length, most, tmp_path):
 def test_coordinates_beyond_four_billion(tmp_path):
     """Of a record whose chunks, but for the last one, are the same in the file."""
     empty, last, owned, halo = 130, random_letters(1000), 1 << 25, 64
-    letters = np.zeros(1 << 17, np.uint8)
-    letters[: len(last)] = np.frombuffer(last.encode(), np.uint8)
+    letters = np.frombuffer(bytearray(last.encode()), np.uint8)
     rows, planes = 8, np.empty(4 * 72 * WORDS, np.uint64)
     CpuEngine().pack(letters, text_of(planes, WORDS, rows, halo))
     nothing = np.zeros(4 * ((1 << 16) + halo) * WORDS, np.uint64)

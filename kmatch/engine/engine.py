@@ -22,6 +22,7 @@ from kmatch.engine.workers import Workers, cores, pack_items
 from kmatch.jit.entries import entry
 
 pack = entry("kmatch.engine.cpu.pack:pack", tuple[Longs, Bytes, Text])
+pack_masks = entry("kmatch.engine.cpu.pack:pack_masks", tuple[Longs, Bytes, Text])
 add_sets = entry("kmatch.engine.cpu.pack:add_sets", tuple[Bytes, Longs, Text])
 read_text = entry("kmatch.engine.letters:read_text", tuple[Longs, Text, Bytes])
 
@@ -93,14 +94,18 @@ class Engine(ABC):
     def pack(self, letters: Bytes, text: Text, united: bool = False) -> None:
         """Fill the planes A, C, G and T of a chunk.
 
-        letters: uint8[≥ 64·words·rows + halo + 64·(words + 1)], ASCII in any case, 0 beyond the
-        text; text: with planes of at least 4·plane_words words, filled here; united: whether there
-        may be letters for sets of bases (see SET). Such a letter matches each base of its set.
+        letters: uint8[n], ASCII in any case, 0 where there is no text; text: with planes of at
+        least 4·plane_words words, filled here; united: whether there may be letters for sets of
+        bases (see SET). Such a letter matches each base of its set.
         """
-        self.workers.run(pack, pack_items(text.words, text.plane_words), letters, text)
+        self.workers.run(pack, pack_items(text), letters, text)
         if united:
             places = np.flatnonzero(letters >= SET)
             add_sets(letters[places], places, text)
+
+    def pack_masks(self, masks: Bytes, text: Text) -> None:
+        """Fill the planes of a chunk, as `pack` does, with letters as masks, uint8[n]."""
+        self.workers.run(pack_masks, pack_items(text), masks, text)
 
     @abstractmethod
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:

@@ -86,9 +86,9 @@ def tiles(text: Text) -> int:
 PACK_ROWS = 64  # rows packed at a time: one cache line of each lane
 
 
-def pack_items(words: int, plane_words: int) -> int:
-    """Items of work in packing a chunk: PACK_ROWS rows of a word each."""
-    return -(-(plane_words // words) // PACK_ROWS) * words
+def pack_items(text: Text) -> int:
+    """Items of work in packing a chunk: PACK_ROWS rows each."""
+    return -(-(text.plane_words // text.words) // PACK_ROWS)
 
 
 SPAN = 1 << 13  # positions of an item of work

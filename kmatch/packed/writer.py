@@ -108,7 +108,7 @@ def write_packed(
     tables = _Tables()
     end = handle.write(HEADER)
     buffer = np.empty(0, np.uint64)
-    for chunk in join_records(chain(first, parts), plan, lanes * ROWS + LANES_PER_WORD):
+    for chunk in join_records(chain(first, parts), plan):
         rows = -(-chunk.length // (lanes * ROWS)) * ROWS
         size = 4 * (rows + plan.halo) * words
         if len(buffer) < size:

@@ -7,11 +7,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from kmatch.arrays import Bools, Bytes, Longs, look_up
+from kmatch.arrays import Bools, Bytes, Longs
 from kmatch.engine.engine import Engine, add_sets, read_text
 from kmatch.engine.geometry import (
-    LANES_PER_WORD,
-    MOST_WORDS,
     SPARE,
     Layout,
     Text,
@@ -19,7 +17,7 @@ from kmatch.engine.geometry import (
     rows_for,
     text_of,
 )
-from kmatch.engine.types import LETTERS, View
+from kmatch.engine.types import View
 from kmatch.genome import Genome
 from kmatch.jit.entries import entry
 from kmatch.packed.reader import PackedFile, serves, stored_chunks
@@ -75,15 +73,12 @@ class PackedChunk:
     base: the coordinate of its first letter; length: positions that it owns; halo: letters of the
     next chunk that it shows; shown: letters of both; spans: its records; plain: the chunk as
     kernels take it, a Text of the planes A, C, G and T; letters: as masks, once `unpack` was
-    called; words: in a row, where the search wants so many, otherwise None; united: whether it may
-    have letters for sets of bases; unknown: the runs of unknown letters that it shows, where the
-    search counts these. Searches side by side share the chunks of a genome, so `letters` are read
-    by one thread and replaced as a whole.
+    called; words: in a row, where the search wants so many, otherwise None; unknown: the runs of
+    unknown letters that it shows, where the search counts these. Searches side by side share the
+    chunks of a genome, so `letters` are read by one thread and replaced as a whole.
     """
 
-    def __init__(
-        self, chunk: Any, plain: Text, words: int | None = None, united: bool = False
-    ) -> None:
+    def __init__(self, chunk: Any, plain: Text, words: int | None = None) -> None:
         self.base: int = chunk.base
         self.length: int = chunk.length
         self.spans: Spans = chunk.spans
@@ -93,7 +88,6 @@ class PackedChunk:
         self.letters = NO_LETTERS
         self.unknown = NO_RUNS
         self.words = words
-        self.united = united
         self._unpacking = Lock()
 
     def packed(self, engine: Engine) -> Text:
@@ -177,7 +171,7 @@ class ChunkPart(PackedChunk):
         spans = whole.spans_of(begin, end + whole.halo)
         plain = _shape_of(length, whole.halo, whole.words)
         chunk = LetterChunk(whole.base + begin, NO_LETTERS, length, spans)
-        super().__init__(chunk, plain, whole.words, whole.united)
+        super().__init__(chunk, plain, whole.words)
         self.unknown = whole.unknown.moved(-begin)
         self._whole = whole
         self._begin = begin
@@ -185,10 +179,9 @@ class ChunkPart(PackedChunk):
     def packed(self, engine: Engine) -> Text:
         """Return `plain` with its planes, which are packed once."""
         if not len(self.plain.planes):
-            masks = self.unpack(engine)
-            letters = np.zeros(len(masks) + _spare(self.words), np.uint8)
-            letters[: len(masks)] = look_up(masks, LETTERS)
-            self.plain = _pack(letters, self.plain, engine, self.united)
+            text = _with_planes(self.plain, engine)
+            engine.pack_masks(self.unpack(engine), text)
+            self.plain = text
         return self.plain
 
     def _read(self, engine: Engine) -> Bytes:
@@ -255,10 +248,10 @@ class Chunking(NamedTuple):
         first: the number of their first record.
         """
         words = self.words or WORDS
-        for chunk in join_records(parts, self.plan, _spare(words), first):
-            shape = _shape_of(chunk.length, self.plan.halo, words)
-            text = _pack(chunk.letters, shape, self.engine, self.united)
-            packed = PackedChunk(chunk, text, words, self.united)
+        for chunk in join_records(parts, self.plan, first):
+            text = _with_planes(_shape_of(chunk.length, self.plan.halo, words), self.engine)
+            self.engine.pack(chunk.letters, text, self.united)
+            packed = PackedChunk(chunk, text, words)
             if self.most_unknown is not None:
                 shown = chunk.letters[: chunk.length + self.plan.halo]
                 self._match_unknown(packed, unknown_letters(shown))
@@ -284,7 +277,6 @@ class Chunking(NamedTuple):
         unknown: by position in the chunk. The letters inside of a long run go on matching nothing.
         """
         assert self.most_unknown is not None
-        packed.united = True
         packed.unknown = unknown.runs()
         places, masks = unknown.edges(self.most_unknown)
         if len(places):
@@ -300,14 +292,6 @@ def _shape_of(length: int, halo: int, words: int | None) -> Text:
     return text_of(NO_PLANES, row_words, rows, halo)
 
 
-def _pack(letters: Bytes, shape: Text, engine: Engine, united: bool) -> Text:
-    """Return the Text of letters, see `Engine.pack`; shape: the same without planes."""
-    planes = engine.planes(4 * shape.plane_words + SPARE)
-    text = shape._replace(planes=planes)
-    engine.pack(letters, text, united)
-    return text
-
-
-def _spare(words: int | None) -> int:
-    """Return how many letters engines read behind a chunk whose rows may have so many words."""
-    return LANES_PER_WORD * ((words or MOST_WORDS) + 1)
+def _with_planes(shape: Text, engine: Engine) -> Text:
+    """Return a Text with room for its planes; shape: the same without planes."""
+    return shape._replace(planes=engine.planes(4 * shape.plane_words + SPARE))

@@ -54,14 +54,14 @@ class LetterChunk(NamedTuple):
 
 
 def join_records(
-    parts: Iterable[Stretch], plan: ChunkPlan, spare: int, first: int = 0
+    parts: Iterable[Stretch], plan: ChunkPlan, first: int = 0
 ) -> Iterator[LetterChunk]:
-    """Yield the LetterChunks of Stretches, with `spare` zeros after the halo.
+    """Yield the LetterChunks of Stretches.
 
     Every chunk but the last owns `plan.length` letters; first: the number of the first record.
     """
     capacity = plan.length + plan.halo
-    letters = np.zeros(capacity + spare, np.uint8)  # of which a small genome touches few
+    letters = np.zeros(capacity, np.uint8)  # of which a small genome touches few
     layout = _Layout(plan, first)
     filled = plan.lead
     has_records = False

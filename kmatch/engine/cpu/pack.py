@@ -13,18 +13,42 @@ UPPER_T_OR_U = 0xDE
 
 
 @kernel
-def _add_lane(letters, bit, octets):
+def _add_lane(letters, count, bit, octets):
     """Set a bit, uint8, of the octets of each plane where a lane has that base.
 
-    letters: pointer to PACK_ROWS uint8; octets: pointer to those of A, C, G and T, one after
+    letters: pointer to `count` uint8; octets: pointer to PACK_ROWS of A, C, G and T, one after
     another.
     """
-    for r in range(PACK_ROWS):
+    for r in range(count):
         upper = letters[r] & UPPER
         octets[r] |= bit if upper == ord("A") else 0
         octets[r + PACK_ROWS] |= bit if upper == ord("C") else 0
         octets[r + 2 * PACK_ROWS] |= bit if upper == ord("G") else 0
         octets[r + 3 * PACK_ROWS] |= bit if letters[r] & UPPER_T_OR_U == ord("T") else 0
+
+
+@kernel
+def _add_masks(masks, count, bit, octets):
+    """Set a bit of the octets of each plane, as `_add_lane`, where a mask has that base."""
+    for r in range(count):
+        for base in range(4):
+            octets[r + base * PACK_ROWS] |= bit * (masks[r] >> base & 1)
+
+
+@kernel
+def _add_lanes(letters, add, first, rows, octets):
+    """Add eight lanes to octets, as `add` does; first: the place of the first one's letters.
+
+    Lanes are of a constant length, so that octets stay in registers, or end behind the letters.
+    """
+    if first + 7 * rows + PACK_ROWS <= len(letters):
+        for i in range(8):
+            add(pointer(letters, first + i * rows), PACK_ROWS, np.uint8(1 << i), octets)
+        return
+    for i in range(8):
+        place = first + i * rows
+        count = min(PACK_ROWS, len(letters) - place)
+        add(pointer(letters, place), count, np.uint8(1 << i), octets)
 
 
 @kernel
@@ -35,8 +59,8 @@ def _add_octets(octets, shift, column):
 
 
 @kernel
-def _pack_block(letters, text, word, row):
-    """Fill PACK_ROWS rows of a word, from `row` on, in all planes.
+def _pack_rows(letters, add, text, row):
+    """Fill PACK_ROWS rows, from `row` on, in all planes; letters: as for `pack` and `pack_masks`.
 
     octets    eight lanes, a bit each     rows of eight bits
     columns   eight octets side by side   rows of a word
@@ -44,30 +68,47 @@ def _pack_block(letters, text, word, row):
     planes, words, rows, plane_words = text
     plane_rows = plane_words // words
     octets = np.empty(4 * PACK_ROWS, np.uint8)
-    columns = np.zeros(4 * PACK_ROWS, np.uint64)
-    for first in range(0, 64, 8):
-        octets[:] = 0
-        for i in range(8):
-            lane = 64 * word + first + i
-            _add_lane(pointer(letters, lane * rows + row), np.uint8(1 << i), pointer(octets, 0))
-        _add_octets(pointer(octets, 0), np.uint64(first), pointer(columns, 0))
-    for plane in range(4):
-        at = (plane * plane_rows + row) * words + word
-        for r in range(min(PACK_ROWS, plane_rows - row)):
-            planes[at + r * words] = columns[plane * PACK_ROWS + r]
+    columns = np.empty(4 * PACK_ROWS, np.uint64)
+    for word in range(words):
+        columns[:] = 0
+        for first in range(0, 64, 8):
+            octets[:] = 0
+            place = (64 * word + first) * rows + row
+            _add_lanes(letters, add, place, rows, pointer(octets, 0))
+            _add_octets(pointer(octets, 0), np.uint64(first), pointer(columns, 0))
+        for plane in range(4):
+            at = (plane * plane_rows + row) * words + word
+            for r in range(min(PACK_ROWS, plane_rows - row)):
+                planes[at + r * words] = columns[plane * PACK_ROWS + r]
+
+
+@kernel
+def _pack_all(work, letters, add, text):
+    """Fill planes as `pack` or `pack_masks`.
+
+    An item is whole rows, as the words of a row share a cache line.
+    """
+    item = next_item(work)
+    while item >= 0:
+        _pack_rows(letters, add, text, item * PACK_ROWS)
+        item = next_item(work)
 
 
 @kernel
 def pack(work, letters, text):
     """Fill planes A, C, G, T of a chunk.
 
-    work: see `pack_items`; letters: uint8[≥ 64·words·rows + halo + 64], ASCII in any case, 0 beyond
-    the text; text: Text with planes of at least 4·plane_words words, filled here.
+    work: see `pack_items`; letters: uint8[n], ASCII in any case, 0 where there is no text; text:
+    Text with planes of at least 4·plane_words words, filled here. No text is behind the letters.
     """
-    block = next_item(work)
-    while block >= 0:
-        _pack_block(letters, text, block % text.words, block // text.words * PACK_ROWS)
-        block = next_item(work)
+    _pack_all(work, letters, _add_lane, text)
+
+
+@kernel
+def pack_masks(work, masks, text):
+    """Fill planes as `pack` for letters as masks, uint8[n]: each is in the plane of all its
+    bases."""
+    _pack_all(work, masks, _add_masks, text)
 
 
 @kernel

@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from kmatch.arrays import Bytes, Longs
-from kmatch.engine.codes import Found, found_in
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.driver import DeviceArray, Event
 from kmatch.engine.cuda.text import unite
 from kmatch.engine.cuda.words import HitBuffer
-from kmatch.engine.engine import Scan, UnderWay
+from kmatch.engine.engine import UnderWay
 from kmatch.engine.geometry import SPARE, Text
 from kmatch.errors import DeviceError
 
@@ -102,21 +101,26 @@ class Gpu:
                 self._kept.popitem(last=False)
 
 
-def start_scan(gpu: Gpu, capacity: int, launch: Callable[[HitBuffer], object]) -> Scan:
-    """A scan for `capacity` hit codes; launch(buffer) puts its kernels into the GPU's stream."""
+def start_scan(
+    gpu: Gpu, capacity: int, launch: Callable[[HitBuffer], object]
+) -> UnderWay[tuple[Longs, int]]:
+    """A scan for `capacity` hit codes; launch(buffer) puts its kernels into the GPU's stream.
+
+    It finds (codes, lost): int64[n] in any order, and the hits that did not fit.
+    """
     count = driver.cuda.to_device(np.zeros(1, np.int64), gpu.stream)
     codes = gpu.array(capacity, np.int64)
     with gpu.timed():
         launch(HitBuffer(codes, count))
     done = driver.mark(gpu.stream)
 
-    def found() -> Found:
+    def found() -> tuple[Longs, int]:
         gpu.use()  # it may have been started by another thread
         done.synchronize()
         total = int(gpu.copy_back(count)[0])
         kept = min(total, capacity)
         numbers = gpu.copy_back(codes[:kept]) if kept else np.empty(0, np.int64)
-        return found_in(numbers, total - kept, 1.0)
+        return numbers, total - kept
 
     return UnderWay(found, done.synchronize)
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmatch.arrays import Bytes, Ints, Longs, Planes, Table, Words
+from kmatch.engine.codes import Found, found_in
 from kmatch.engine.cpu.beside import pam_planes
 from kmatch.engine.cuda import driver
 from kmatch.engine.cuda.device import Gpu, open_gpu, start_scan
@@ -41,6 +42,7 @@ LAYOUT = Layout(
 CAPACITY = 1 << 22  # hit codes of a chunk
 MEMORY_SHARE = 8  # bytes of memory a position: two chunks with IUPAC planes, 2 bytes each, fit
 DEEP = 2  # scans that a GPU has at a time: one is copied to it while another runs
+SORTED = 1  # whose hits are sorted meanwhile
 PARTS = 2  # of a long target, for every GPU, as one may take longer than another
 PART_STARTS = 1 << 18  # that fill a GPU
 
@@ -74,7 +76,7 @@ class CudaEngine(Engine):
         self.layout = LAYOUT.within(min(gpu.memory for gpu in self.gpus) // MEMORY_SHARE)
         self._plans: dict[tuple[Gpu, type], tuple[Any, Any]] = {}  # see `_planned`
         self._spare: deque[Words] = deque()  # pinned memory of planes that ended
-        self._threads = ThreadPoolExecutor(DEEP * self.queues, "kmatch cuda")
+        self._threads = ThreadPoolExecutor((DEEP + SORTED) * self.queues, "kmatch cuda")
         self._free: SimpleQueue[Gpu] = SimpleQueue()  # that take more work
         for gpu in DEEP * self.gpus:
             self._free.put(gpu)
@@ -111,7 +113,7 @@ class CudaEngine(Engine):
             search = self._planned(gpu, query, lambda: WindowScan(query, k, text.words, gpu))
             return start_scan(gpu, capacity, lambda hits: search.run(here, hits))
 
-        return self._start(start)
+        return self._start(start, _sorted)
 
     def start_edit(
         self,
@@ -132,7 +134,7 @@ class CudaEngine(Engine):
             searches = self._planned(gpu, query, lambda: upload(query, gpu))
             return start_scan(gpu, capacity, lambda hits: scan(here, pam_words, searches, hits))
 
-        return self._start(start)
+        return self._start(start, _sorted)
 
     def extend_primers(
         self,
@@ -194,10 +196,20 @@ class CudaEngine(Engine):
         settle(starts.limits, starts.bounds)
         return cells
 
-    def _start(self, start: Callable[[Gpu], UnderWay[Any]]) -> UnderWay[Any]:
-        """start(the GPU that is free first), in a thread that sorts its hits too."""
+    def _start(
+        self, start: Callable[[Gpu], UnderWay[Any]], finish: Callable[[Any], Any] | None = None
+    ) -> UnderWay[Any]:
+        """start(the GPU that is free first), in a thread.
+
+        finish: is called there with what was found, while the GPU takes other work.
+        """
         advice = "use cpu" if self.queues == 1 else "use the others or cpu"
-        future = self._threads.submit(_carry_out, self._free, start, advice)
+
+        def found() -> Any:
+            result = _carry_out(self._free, start, advice)
+            return finish(result) if finish else result
+
+        future = self._threads.submit(found)
         return UnderWay(future.result, lambda: future.cancel() or future.exception())
 
     def _planned(self, gpu: Gpu, query: Any, make: Callable[[], Any]) -> Any:
@@ -207,6 +219,12 @@ class CudaEngine(Engine):
             made = make()
             self._plans[gpu, type(query)] = query, made
         return made
+
+
+def _sorted(hits: tuple[Longs, int]) -> Found:
+    """Return what a scan found (see `start_scan` of the device) as Found."""
+    codes, lost = hits
+    return found_in(codes, lost, 1.0)
 
 
 def _pam_words(text: Text, beside: Beside | None) -> Words:
