@@ -45,6 +45,8 @@ def read_fasta(source: Source, gaps: str | None = None) -> Iterator[Stretch]:
     end, and for a letter that is an error.
     """
     blocks = _fasta_blocks(source, reading_of(gaps))
+    if not source.is_read_apart:
+        blocks = source.made_ahead(blocks)
     return _stretches(source, blocks, "the header of record")
 
 
@@ -54,19 +56,19 @@ def read_fastq(source: Source) -> Iterator[Stretch]:
     Four lines are a read: '@' and its name, letters, '+', and as many qualities, which are not
     looked at. LF, CRLF or CR ends a line. Raises InputError, naming the read, for anything else.
     """
-    return _stretches(source, _fastq_blocks(source), "read")
+    return _stretches(source, source.made_ahead(_fastq_blocks(source)), "read")
 
 
 def _stretches(
     source: Source, blocks: Iterator[Callable[[], Taken]], what: str
 ) -> Iterator[Stretch]:
-    """Yield the Stretches of blocks, which one thread cuts and others take apart ahead.
+    """Yield the Stretches of blocks, which threads take apart ahead.
 
     what: the fault in words, where there is one.
     """
     count = before = 0  # records so far, and letters of the last one
     names = _NO_NAMES
-    for parts, fault, has_foreign in source.ahead(source.made_ahead(blocks)):
+    for parts, fault, has_foreign in source.ahead(blocks):
         for part in parts:
             if part.goes_on:
                 part = part._replace(names=names[-1:])

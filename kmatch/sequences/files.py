@@ -138,12 +138,18 @@ class Source:
         """Bytes of the file on disk that were read so far; None where its size is unknown."""
         return self._raw.tell() if self.size else None
 
+    @property
+    def is_read_apart(self) -> bool:
+        """Whether the threads that take blocks apart read them too: those of a plain file."""
+        return bool(self._plain_size) and self.ahead is not in_turn
+
     def blocks(self, size: int) -> Iterator[Part]:
         """Yield the bytes of the handle, `size` at a time, and at the end fewer, perhaps none.
 
-        Blocks of a plain file that threads take apart are FileParts.
+        Where `is_read_apart` they are FileParts.
         """
-        if self._plain_size and self.ahead is not in_turn:
+        if self.is_read_apart:
+            assert self._plain_size is not None
             rest = FilePart(self._raw, self.label, self.handle.tell(), self._plain_size)
             for start in range(0, len(rest) + 1, size):
                 part = rest[start : start + size]
