@@ -175,7 +175,8 @@ def test_a_genbank_file_cut_anywhere(folder):
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("change", [lambda path: os.truncate(path, 3_000_000), os.utime])
-def test_a_file_that_changes_while_it_is_read(folder, change, threads):
+def test_a_file_that_changes_while_it_is_read(folder, change, threads, monkeypatch):
+    monkeypatch.setattr("kmatch.sequences.fasta.BLOCK", 1 << 18)
     path = folder / "changed.fa"
     path.write_text(">one\n" + "ACGT" * 1_000_000 + "\n")
     os.utime(path, (1, 1))
@@ -188,6 +189,7 @@ def test_a_file_that_changes_while_it_is_read(folder, change, threads):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_disk_that_fails(folder, monkeypatch, threads):
+    monkeypatch.setattr("kmatch.sequences.fasta.BLOCK", 1 << 18)
     path = folder / "genome.fa"
     path.write_bytes(fasta([("a", "ACGT" * 1_000_000)]))
     read = os.pread

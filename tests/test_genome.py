@@ -40,7 +40,8 @@ def test_what_is_in_it(tmp_path, source):
     assert list(call(kmatch.hamming, again, [TEXT[5:25]], 1)) == expected
 
 
-def test_letters_are_counted_and_guessed(tmp_path):
+def test_letters_are_counted_and_guessed(tmp_path, monkeypatch):
+    monkeypatch.setattr("kmatch.sequences.fasta.BLOCK", 1 << 18)
     (tmp_path / "long.fa").write_bytes(fasta([("a", random_letters(3_000_000)), ("b", "ACGT")]))
     genome = kmatch.Genome(tmp_path / "long.fa")
     assert genome.names == ["a", "b"] and genome.lengths.tolist() == [3_000_000, 4]

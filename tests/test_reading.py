@@ -413,7 +413,8 @@ def test_results_are_told_while_the_next_call_is_hard_to_come_by():
     assert told_when_asked[-1] >= 2
 
 
-def test_an_error_behind_the_first_chunks_is_reported(tmp_path):
+def test_an_error_behind_the_first_chunks_is_reported(tmp_path, monkeypatch):
+    monkeypatch.setattr("kmatch.sequences.fasta.BLOCK", 1 << 18)
     data = fasta([("a", random_letters(3_000_000))]) + b">b\nAC\0GT\n"
     path = file_with(tmp_path, "genome.fa", data)
     result = here("hamming", path, "-p", "ACGTACGTACGTACGTACGT", "-k", 1, "-o", tmp_path / "hits")

@@ -138,12 +138,13 @@ class Workers:
         calls: are asked for in the calling thread; most: how many calls are made at a time, None
         for as many as there are threads. An error of a call, or of asking for one, is raised in its
         turn. A result that is there is yielded before the next call is asked for, which may take
-        long; no more than a few calls are under way or wait for their turn.
+        long; beside the calls under way no more than a few wait for their turn.
         """
         if self.threads == 1:
             yield from (call() for call in calls)
             return
-        submit = pool(most or self.threads, "kmatch items").submit
+        many = min(most or self.threads, self.threads)
+        submit = pool(many, "kmatch items").submit
         waiting = deque[Future[Result]]()
         following = iter(calls)
         ended: Exception | None = None
@@ -154,7 +155,7 @@ class Workers:
                         waiting.append(submit(next(following)))
                     except Exception as error:
                         ended = error
-                is_full = len(waiting) > self.threads + AHEAD
+                is_full = len(waiting) > many + AHEAD
                 if waiting and (ended or is_full or waiting[0].done()):
                     yield waiting.popleft().result()
             if not isinstance(ended, StopIteration):

@@ -207,3 +207,13 @@ def _best_cfd(guide, site, distance, most, weights, before, after):
         if 0 <= b <= deletions and 0 <= c <= mismatches:
             best = max(best, before[a, b, c])
     return best if best >= 0 else np.nan
+
+
+@kernel
+def count_hits(patterns, distances, hits):
+    """Add hits to those of each pattern at each distance.
+
+    patterns, distances: int32[n], of the hits; hits: int64[P, k+1], added to here.
+    """
+    for i in range(len(patterns)):
+        hits[patterns[i], distances[i]] += 1

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from kmatch import __version__
 from kmatch.arguments import checked_count
-from kmatch.arrays import Longs, offsets_in_rows, run_starts
+from kmatch.arrays import Ints, Longs, Table, offsets_in_rows, run_starts
 from kmatch.errors import warn
+from kmatch.jit.entries import entry
 from kmatch.results.batches import HitBatch, ProductBatch, joined, no_hits
 from kmatch.results.lines import number_word
 from kmatch.results.output import open_output
@@ -19,6 +20,8 @@ from kmatch.sequences.patterns import PatternSet
 
 if TYPE_CHECKING:
     from kmatch.results.scores import Specificity
+
+count_hits = entry("kmatch.results.kernels:count_hits", tuple[Ints, Ints, Table])
 
 SCHEMA_VERSION = 2  # of a report
 PACKAGES = ("numpy", "numba", "llvmlite")
@@ -46,13 +49,11 @@ class Counts:
         """Count the hits of a HitBatch."""
         if not len(batch):
             return
-        columns = self.hits.shape[1]
-        missing = int(batch.distance.max()) + 1 - columns
+        missing = int(batch.distance.max()) + 1 - self.hits.shape[1]
         if missing > 0:
             self.hits = np.pad(self.hits, ((0, 0), (0, missing)))
-            columns += missing
-        cells = batch.pattern.astype(np.int64) * columns + batch.distance
-        np.add.at(self.hits.reshape(-1), cells, 1)
+        pattern = batch.pattern.astype(np.int32, copy=False)
+        count_hits(pattern, batch.distance.astype(np.int32, copy=False), self.hits)
         for specificity in self.scores.values():
             specificity.add(batch)
 

@@ -18,7 +18,8 @@ from kmatch.sequences.alphabet import FOREIGN, READ_AS, foreign_letter, reading_
 from kmatch.sequences.files import LINE_ENDS, Part, Source
 from kmatch.sequences.records import RecordNames, Stretch
 
-BLOCK = 1 << 20  # bytes that are read at a time
+BLOCK = 1 << 22  # bytes that are read at a time
+READERS = 4  # threads that take blocks apart, at most: others would wait for their turn
 LOOK = 1 << 12  # bytes at the end of a block that are looked at first
 LONGEST_HEADER = 1 << 20
 FASTA = ord(">")  # begins its records
@@ -68,7 +69,7 @@ def _stretches(
     """
     count = before = 0  # records so far, and letters of the last one
     names = _NO_NAMES
-    for parts, fault, has_foreign in source.ahead(blocks):
+    for parts, fault, has_foreign in source.ahead(blocks, READERS):
         for part in parts:
             if part.goes_on:
                 part = part._replace(names=names[-1:])

@@ -39,7 +39,7 @@ LAYOUT = Layout(
     most=1 << 30,
     words=8,  # as a packed genome has
 )
-CAPACITY = 1 << 22  # hit codes of a chunk
+CAPACITY = 1 << 25  # hit codes of a chunk
 MEMORY_SHARE = 8  # bytes of memory a position: two chunks with IUPAC planes, 2 bytes each, fit
 DEEP = 2  # scans that a GPU has at a time: one is copied to it while another runs
 SORTED = 1  # whose hits are sorted meanwhile
