@@ -11,7 +11,7 @@ from unittest import mock
 import pytest
 from numba import types
 
-from kmatch.engine.cuda import driver, edit, hamming, primer
+from kmatch.engine.cuda import driver, edit, hamming, primer, recurrence
 from kmatch.engine.cuda.engine import cuda_kernels
 from kmatch.jit import folders
 
@@ -180,5 +180,7 @@ def test_fast_kernels_stay_in_registers(name, tmp_path):
         assert most < 512 and ".local" not in compiled(name, (9, 0))
     else:
         assert most == 0
-    if name == "hamming 2 8 13":  # six blocks have room, as in shared memory: some copy meanwhile
+    # Six blocks have room: as in shared memory, where some copy meanwhile, and for guides.
+    if name in ("hamming 2 8 13", "edit 16 6", "edit 20 6"):
+        assert hamming.THREADS == recurrence.THREADS
         assert 6 * hamming.THREADS * int(registers) <= 1 << 16

@@ -330,7 +330,7 @@ def test_shares_of_threads(monkeypatch):
                                  unit 2   shares 0 1 2 3 of search 1
     """
     patch(monkeypatch, edit_scan, THREADS=4)
-    shape = edit_scan.EditShape(3, 8, 0, 0, 4, 4, 2, 1, False)
+    shape = edit_scan.EditShape(3, 8, 0, 0, 4, 4, 2, 1)
     units = [[edit_scan._share_of(shape, unit, thread) for thread in range(4)] for unit in range(3)]
     assert [[search for search, _, _ in unit] for unit in units] == [[0] * 4, [0] * 4, [1] * 4]
     assert [share for _, share, _ in units[0] + units[1]] == list(range(8))
@@ -350,7 +350,7 @@ def test_rows_that_threads_read(backward, rows, monkeypatch):
                stretch 2                     w  w  w  ─  ─  ─  ─
     downwards  stretch 0   ─  ─  ─  ─  w  w  w
     """
-    shape = edit_scan.EditShape(1, 10, 13, 3, 4, 4, 1, 3, False)
+    shape = edit_scan.EditShape(1, 10, 13, 3, 4, 4, 1, 3)
     searches = np.array([[0, 2, backward, 3, 1]], np.int32)
     tasks = [edit_scan._task(shape, searches, 0, thread) for thread in range(3)]
     assert [[task.at, task.at + task.step * (task.columns - 1)] for task in tasks] == rows

@@ -183,9 +183,7 @@ if cuda is not None:
     @kept()
     def _wait(numbers: DeviceArray) -> None:
         x = numbers[0]
-        # Tens of milliseconds, as each step waits for the one before: the thread that launches the
-        # work to be timed may itself have to wait for another one.
-        for _ in range(4_000_000):
+        for _ in range(400_000):  # some milliseconds, as each step waits for the one before
             x = x * x + 1
         numbers[0] = x
 
@@ -201,7 +199,7 @@ class Stopwatch:
     """Adds up the time of the work put into streams; 0 in the simulator, which has no clock.
 
     The GPU is kept busy until all of the work is queued, so the time that Python takes to launch it
-    does not count.
+    does not count. Memory is given back later, as that would wait for all that is queued.
     """
 
     def __init__(self) -> None:
@@ -211,11 +209,12 @@ class Stopwatch:
     @contextmanager
     def timing(self, stream: Stream) -> Iterator[None]:
         """Time the work that is put into a stream inside."""
-        if not SIMULATED:
-            _wait[1, 1, stream](self._numbers)
-        begin = mark(stream, timing=True)
-        yield
-        self._marks.append((begin, mark(stream, timing=True)))
+        with cuda.defer_cleanup():
+            if not SIMULATED:
+                _wait[1, 1, stream](self._numbers)
+            begin = mark(stream, timing=True)
+            yield
+            self._marks.append((begin, mark(stream, timing=True)))
 
     @property
     def seconds(self) -> float:

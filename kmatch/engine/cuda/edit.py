@@ -66,8 +66,7 @@ class EditShape(NamedTuple):
     """A chunk and the work in it, as a kernel takes them.
 
     halo: rows of the next lane that a lane repeats; planes: that are read; stretch: rows of a lane
-    that a thread owns; queries, factor: of hit codes; has_pams: whether PAMs have to stand beside
-    ends; others: see Text.
+    that a thread owns; queries, factor: of hit codes; others: see Text.
     """
 
     words: int
@@ -78,7 +77,6 @@ class EditShape(NamedTuple):
     stretch: int
     queries: int
     factor: int
-    has_pams: bool
 
 
 @cache
@@ -126,8 +124,7 @@ class EditScan:
     def run(self, text: Text, pam_words: DeviceArray, buffer: HitBuffer) -> None:
         """Start to find the ends of these queries; see `scan`."""
         stretch, blocks = self._divide(text)
-        has_pams = len(pam_words) > 0
-        shape = EditShape(*text[1:], halo_of(text), self._planes, stretch, *self._coding, has_pams)
+        shape = EditShape(*text[1:], halo_of(text), self._planes, stretch, *self._coding)
         arguments = (text.planes, shape, pam_words, *self._tables, *buffer)
         shared_bytes = 8 * ((self._planes + 1) * COLUMNS * THREADS + self._rows)
         launch = (THREADS, self._gpu.stream, shared_bytes)
@@ -210,17 +207,16 @@ class Ends(NamedTuple):
     """The ends of a word's lanes, as hit codes for one difference more than the query's limit.
 
     first: in the first lane and column 0; step: to that in the next column; lane: to that in the
-    next lane; owned: the lanes whose ends are reported; pam_first: the index in column 0 of the
-    lanes with a PAM beside them, −1 where none has to stand there; pam_step: to that in the next
-    column.
+    next lane; owned: the lanes whose ends are reported; place: the index of the word in column 0;
+    place_step: to that in the next column, negative where the text is read downwards.
     """
 
     first: int
     step: int
     lane: int
     owned: int
-    pam_first: int
-    pam_step: int
+    place: int
+    place_step: int
 
 
 class Task(NamedTuple):
@@ -299,11 +295,8 @@ def _task(shape, searches, unit, thread):
     # The codes of ends there, whose distances are yet to be added.
     apart = shape.queries * shape.factor
     first = encode(64 * word * shape.rows + row, query, limit + 1, shape.queries, shape.factor)
-    pam_first = -1
-    if shape.has_pams:
-        pam_first = at + shape.plane_words if backward else at
     word_step = step * shape.words
-    ends = Ends(first, step * apart, shape.rows * apart, owned, pam_first, word_step)
+    ends = Ends(first, step * apart, shape.rows * apart, owned, at, word_step)
     return Task(number, length, limit, warm, columns, at, word_step, ends)
 
 
@@ -314,8 +307,11 @@ def _append(counter, bits, left, ends, pam_words, column, buffer):
 
     The number in a counter is the distance less the query's limit + 1.
     """
-    if ends.pam_first >= 0:
-        left &= pam_words[uint64(ends.pam_first + ends.pam_step * column)]
+    if len(pam_words) > 0:
+        place = ends.place + ends.place_step * column
+        if ends.place_step < 0:
+            place += len(pam_words) // 2
+        left &= pam_words[uint64(place)]
         if not left:
             return
     to = cuda.atomic.add(buffer.count, 0, int64(cuda.popc(left)))
