@@ -18,13 +18,15 @@ class Selection:
     """The records whose names fit a glob that is wanted, and none that is not.
 
     wanted: globs such as `chr[0-9]*`, none for all records; unwanted: globs. missing: those of both
-    that no record's name has fitted so far; seen: the first names.
+    that no record's name has fitted so far; seen: the first names; is_empty: whether no record is
+    searched so far.
     """
 
     def __init__(self, wanted: Sequence[str], unwanted: Sequence[str]) -> None:
         self.globs = (tuple(wanted), tuple(unwanted))
         self.missing = list(dict.fromkeys([*wanted, *unwanted]))
         self.seen: list[str] = []
+        self.is_empty = True
         self._wanted = _one_pattern(wanted or ["*"])
         self._unwanted = _one_pattern(unwanted)
         self._named = _one_pattern(self.missing)
@@ -42,6 +44,7 @@ class Selection:
             for name in filter(self._named.match, names):
                 self.missing = [glob for glob in self.missing if not fnmatchcase(name, glob)]
         is_taken = [self.takes(name) for name in names]
+        self.is_empty = self.is_empty and not any(is_taken)
         return np.array(is_taken, np.bool_)
 
     def _see(self, names: Iterable[str]) -> None:
@@ -52,6 +55,7 @@ class Selection:
     def hear(self, other: "Selection") -> None:
         """Take what the same Selection has met of other genomes."""
         self.missing = [glob for glob in self.missing if glob in other.missing]
+        self.is_empty = self.is_empty and other.is_empty
         self._see(other.seen)
 
     def narrowed(self, parts: Iterable[Stretch]) -> Iterator[Stretch]:
@@ -68,11 +72,18 @@ class Selection:
                 yield _records_of(part, is_taken)
 
     def check(self) -> None:
-        """Raise InputError for globs that no record's name has fitted."""
+        """Raise InputError for globs that no record's name has fitted, and where no record is
+        searched."""
         if self.missing:
             raise InputError(
                 f"no record has a name that fits {listed(self.missing)}, where case matters; the "
                 f"first records are {listed(self.seen) or 'none'}"
+            )
+        if self.is_empty:
+            wanted, unwanted = map(listed, self.globs)
+            fitting = f"each that fits {wanted}" if wanted else "each"
+            raise InputError(
+                f"no record is left to search: {fitting} fits {unwanted}, and is skipped"
             )
 
 
