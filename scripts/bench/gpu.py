@@ -122,10 +122,14 @@ def clear(counts, stream):
 
 
 class Bench:
-    """A text in host memory, its chunks on the GPU, and the figures so far."""
+    """A text in host memory, its chunks on the GPU, and the figures so far.
 
-    def __init__(self, length):
+    path: of the record, which is written anew with every row, as a run takes minutes.
+    """
+
+    def __init__(self, length, path):
         self.length = length
+        self.path = path
         self.rows = []
         self.engine = choose_engine("cuda")
         self.stream = self.engine.gpus[0].stream
@@ -134,6 +138,7 @@ class Bench:
     def note(self, name, **figures):
         """Keep and print a row."""
         self.rows.append({"name": name, **figures})
+        write_results(self.path, self.rows)
         shown = (f"{figure}={shown_figure(value)}" for figure, value in figures.items())
         print(f"{name:<42}", *shown, flush=True)
 
@@ -481,7 +486,7 @@ def main():
 
 def searches(options):
     """The rows of the searches."""
-    bench = Bench(options.length)
+    bench = Bench(options.length, options.json)
     if not options.edit:
         bench.hamming(*HAMMING)
     for setting in options.edit or EDIT:
