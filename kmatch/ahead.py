@@ -18,7 +18,7 @@ from kmatch.engine.workers import cores
 from kmatch.errors import DeviceError, KmatchError, KmatchWarning
 from kmatch.jit.arguments import Kinds, example, lay_out_all
 from kmatch.jit.entries import ahead
-from kmatch.results import lines, scores  # noqa: F401
+from kmatch.results import limit, lines, scores  # noqa: F401
 from kmatch.search import alignments, edit, sites, windows  # noqa: F401
 from kmatch.sequences.records import Progress
 
