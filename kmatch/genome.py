@@ -511,7 +511,8 @@ class Genomes:
         return self
 
     def check_names(self) -> None:
-        """Raise InputError for a circular record, and for a glob, that was in no genome.
+        """Raise InputError for a circular record, and for a glob, that was in no genome, and where
+        globs leave no record.
 
         Warns of records that are circles by their files, and were searched as if they were not.
         """

@@ -247,7 +247,7 @@ ENDLESS = {
     "line": (PANEL, b"ACGT\nfwd\t", b"A", "input: more than 65,536 characters of patterns; search"),
     "patterns": (PANEL, b"", b"ACGT\n", "input: more than 65,536 characters", "search a part"),
     "zeros": (GENOME, b"@a\n", bytes(8), "a binary file, not FASTQ"),
-    "header": (GENOME, b">a\nACGT\n>b\nAC\n>", b"name ", "header of record 3", "1,048,576"),
+    "header": (GENOME, b">a\nACGT\n>b\nAC\n>", b"name ", "header of record 3", "4,194,304"),
 }
 
 

@@ -56,8 +56,9 @@ def test_short_texts_have_narrow_rows(length, halo, words):
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("length", [1, 63, 64, 700, 6_399, 6_400, 6_407, 6_500])
-def test_letters_and_masks_are_packed_alike(length, threads):
+@pytest.mark.parametrize("words", [1, 3])
+@pytest.mark.parametrize("length", [1, 63, 64, 700, 6_399, 6_400, 6_407, 19_200, 19_300])
+def test_letters_and_masks_are_packed_alike(length, words, threads):
     """Lane s of the planes has the letters from s·rows on, and none behind the last letter.
 
     letters   A C G T N a c g   rows 3, halo 1
@@ -65,19 +66,22 @@ def test_letters_and_masks_are_packed_alike(length, threads):
     lane 1    T N a c
     lane 2    c g . .
     """
-    words, rows, halo = 1, 100, 7
+    rows, halo = 100, 7
+    size = 4 * (rows + halo) * words
     letters = np.random.default_rng(length).choice(np.frombuffer(b"ACGTUNacgt", np.uint8), length)
     masks = encode_text(letters)
     engine = CpuEngine(1)
     engine.workers = Workers(threads)
     for fill, values in ((engine.pack, letters), (engine.pack_masks, masks)):
-        planes = np.full(4 * (rows + halo) * words + SPARE, 7, np.uint64)
+        planes = np.full(size + SPARE, 7, np.uint64)
         fill(values, text_of(planes, words, rows, halo))
-        found = planes[: 4 * (rows + halo)].reshape(4, rows + halo)
-        for lane in range(LANES_PER_WORD):
+        assert (planes[size:] == 7).all()
+        found = planes[:size].reshape(4, rows + halo, words)
+        for lane in range(LANES_PER_WORD * words):
             shown = masks[lane * rows : lane * rows + rows + halo]
             expected = np.zeros(rows + halo, np.uint8)
             expected[: len(shown)] = shown
             for plane in range(4):
-                bits = found[plane] >> np.uint64(lane) & np.uint64(1)
+                word = found[plane, :, lane // LANES_PER_WORD]
+                bits = word >> np.uint64(lane % LANES_PER_WORD) & np.uint64(1)
                 assert np.array_equal(bits, expected >> plane & 1)

@@ -249,6 +249,7 @@ def test_a_glob_that_fits_no_record_is_an_error_at_the_end(folder, tmp_path):
         none_left = here(words[0], folder / name, *words[2:], "--records", "chr1", *SKIPPED)
         failed(none_left, "no record is left to search: each that fits 'chr1' fits 'chr*', and is")
     failed(here(*words, "--skip-records", "*"), "left to search: each fits '*', and is skipped")
+    failed(here(*words, "--skip-records", "chr*,CHR3"), "each fits one of 'chr*', 'CHR3', and is")
     assert not out.exists()
     words = ("-k", 3, "--records", "chr1, chr3")
     failed(here("primer", folder / "one.fa", folder / "g.fa", *words), "fits 'chr3'")

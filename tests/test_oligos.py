@@ -359,7 +359,7 @@ def test_long_headers_of_fasta(tmp_path):
             if is_read:
                 load(tmp_path / "oligos")
             else:
-                with pytest.raises(InputError, match="line 1: the header has more than 1,048,576"):
+                with pytest.raises(InputError, match="line 1: the header has more than 4,194,304"):
                     load(tmp_path / "oligos")
 
 

@@ -106,7 +106,7 @@ Result = TypeVar("Result")
 
 
 class Workers:
-    """`threads` threads; all Workers of as many threads share them. One means the caller's own."""
+    """`threads` threads, which others that want as many share. One means the caller's own."""
 
     def __init__(self, threads: int) -> None:
         self.threads = threads

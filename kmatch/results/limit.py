@@ -52,8 +52,7 @@ class Counts:
         missing = int(batch.distance.max()) + 1 - self.hits.shape[1]
         if missing > 0:
             self.hits = np.pad(self.hits, ((0, 0), (0, missing)))
-        pattern = batch.pattern.astype(np.int32, copy=False)
-        count_hits(pattern, batch.distance.astype(np.int32, copy=False), self.hits)
+        count_hits(batch.pattern, batch.distance, self.hits)
         for specificity in self.scores.values():
             specificity.add(batch)
 

@@ -21,7 +21,7 @@ from kmatch.sequences.records import RecordNames, Stretch
 BLOCK = 1 << 22  # bytes that are read at a time
 READERS = 4  # threads that take blocks apart, at most: others would wait for their turn
 LOOK = 1 << 12  # bytes at the end of a block that are looked at first
-LONGEST_HEADER = 1 << 20
+LONGEST_HEADER = 1 << 22
 FASTA = ord(">")  # begins its records
 _FORM = "kmatch reads FASTQ of four lines a read"
 _AGAIN = "copy or download the file again"
@@ -46,7 +46,7 @@ def read_fasta(source: Source, gaps: str | None = None) -> Iterator[Stretch]:
     end, and for a letter that is an error.
     """
     blocks = _fasta_blocks(source, reading_of(gaps))
-    if not source.is_read_apart:
+    if not source.is_read_by_workers:
         blocks = source.made_ahead(blocks)
     return _stretches(source, blocks, "the header of record")
 

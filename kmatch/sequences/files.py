@@ -139,18 +139,20 @@ class Source:
         return self._raw.tell() if self.size else None
 
     @property
-    def is_read_apart(self) -> bool:
-        """Whether the threads that take blocks apart read them too: those of a plain file."""
+    def is_read_by_workers(self) -> bool:
+        """Whether blocks are read where they are taken apart, perhaps by threads.
+
+        A plain file's are, which can be read anywhere.
+        """
         return bool(self._plain_size) and self.ahead is not in_turn
 
     def blocks(self, size: int) -> Iterator[Part]:
         """Yield the bytes of the handle, `size` at a time, and at the end fewer, perhaps none.
 
-        Where `is_read_apart` they are FileParts.
+        Where `is_read_by_workers` they are FileParts.
         """
-        if self.is_read_apart:
-            assert self._plain_size is not None
-            rest = FilePart(self._raw, self.label, self.handle.tell(), self._plain_size)
+        if self.is_read_by_workers:
+            rest = FilePart(self._raw, self.label, self.handle.tell(), self._plain_size or 0)
             for start in range(0, len(rest) + 1, size):
                 part = rest[start : start + size]
                 self._raw.seek(part.stop)  # which shows what is consumed

@@ -17,8 +17,8 @@ MOST = 1 << 14  # records of a Stretch
 # Is called with the bytes read so far and those of the whole file; None where either is unknown.
 Progress = Callable[[int | None, int | None], object]
 
-# Yields what calls return, in order, perhaps while threads make some of the next ones: as many as a
-# second argument says, or all that there are.
+# Yields what calls return, in order, perhaps while threads make some of the next ones: all threads
+# that there are, or at most as many as a second argument says.
 Ahead = Callable[..., Iterator[Any]]
 
 

@@ -18,7 +18,7 @@ class Selection:
     """The records whose names fit a glob that is wanted, and none that is not.
 
     wanted: globs such as `chr[0-9]*`, none for all records; unwanted: globs. missing: those of both
-    that no record's name has fitted so far; seen: the first names; is_empty: whether no record is
+    that no record's name has fitted so far; seen: the first names; has_none: whether no record is
     searched so far.
     """
 
@@ -26,7 +26,7 @@ class Selection:
         self.globs = (tuple(wanted), tuple(unwanted))
         self.missing = list(dict.fromkeys([*wanted, *unwanted]))
         self.seen: list[str] = []
-        self.is_empty = True
+        self.has_none = True
         self._wanted = _one_pattern(wanted or ["*"])
         self._unwanted = _one_pattern(unwanted)
         self._named = _one_pattern(self.missing)
@@ -44,7 +44,7 @@ class Selection:
             for name in filter(self._named.match, names):
                 self.missing = [glob for glob in self.missing if not fnmatchcase(name, glob)]
         is_taken = [self.takes(name) for name in names]
-        self.is_empty = self.is_empty and not any(is_taken)
+        self.has_none = self.has_none and not any(is_taken)
         return np.array(is_taken, np.bool_)
 
     def _see(self, names: Iterable[str]) -> None:
@@ -55,7 +55,7 @@ class Selection:
     def hear(self, other: "Selection") -> None:
         """Take what the same Selection has met of other genomes."""
         self.missing = [glob for glob in self.missing if glob in other.missing]
-        self.is_empty = self.is_empty and other.is_empty
+        self.has_none = self.has_none and other.has_none
         self._see(other.seen)
 
     def narrowed(self, parts: Iterable[Stretch]) -> Iterator[Stretch]:
@@ -79,8 +79,8 @@ class Selection:
                 f"no record has a name that fits {listed(self.missing)}, where case matters; the "
                 f"first records are {listed(self.seen) or 'none'}"
             )
-        if self.is_empty:
-            wanted, unwanted = map(listed, self.globs)
+        if self.has_none:
+            wanted, unwanted = map(_one_of, self.globs)
             fitting = f"each that fits {wanted}" if wanted else "each"
             raise InputError(
                 f"no record is left to search: {fitting} fits {unwanted}, and is skipped"
@@ -99,6 +99,11 @@ def _records_of(part: Stretch, is_taken: Bools) -> Stretch:
         letters=np.asarray(part.letters)[is_letter_taken],
         goes_on=part.goes_on and bool(is_taken[0]),
     )
+
+
+def _one_of(globs: Sequence[str]) -> str:
+    """Return globs in words, of which one fits."""
+    return listed(globs) if len(globs) < 2 else f"one of {listed(globs)}"
 
 
 def _one_pattern(globs: Sequence[str]) -> re.Pattern[str]:

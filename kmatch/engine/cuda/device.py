@@ -46,9 +46,12 @@ class Gpu:
         """Make this GPU the current one of the calling thread."""
         driver.cuda.select_device(self.number)
 
-    def timed(self) -> AbstractContextManager[None]:
-        """A context in which kernels are launched; times them where that is wanted."""
-        return self.watch.timing(self.stream) if self.watch else nullcontext()
+    def timed(self, frees: bool = False) -> AbstractContextManager[None]:
+        """A context in which kernels are launched; times them where that is wanted.
+
+        frees: see `Stopwatch.timing`.
+        """
+        return self.watch.timing(self.stream, frees) if self.watch else nullcontext()
 
     def copy_back(self, array: DeviceArray) -> Longs:
         """A copy on the host of an array on the GPU that no kernel changes any more."""

@@ -8,7 +8,7 @@ import os
 import pickle
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -199,7 +199,7 @@ class Stopwatch:
     """Adds up the time of the work put into streams; 0 in the simulator, which has no clock.
 
     The GPU is kept busy until all of the work is queued, so the time that Python takes to launch it
-    does not count. Memory is given back later, as that would wait for all that is queued.
+    does not count.
     """
 
     def __init__(self) -> None:
@@ -207,9 +207,13 @@ class Stopwatch:
         self._numbers = cuda.to_device([1])
 
     @contextmanager
-    def timing(self, stream: Stream) -> Iterator[None]:
-        """Time the work that is put into a stream inside."""
-        with cuda.defer_cleanup():
+    def timing(self, stream: Stream, frees: bool = False) -> Iterator[None]:
+        """Time the work that is put into a stream inside.
+
+        frees: whether memory may be given back meanwhile, which waits for all that is queued; else
+        it is given back later.
+        """
+        with nullcontext() if frees else cuda.defer_cleanup():
             if not SIMULATED:
                 _wait[1, 1, stream](self._numbers)
             begin = mark(stream, timing=True)

@@ -207,16 +207,13 @@ class Ends(NamedTuple):
     """The ends of a word's lanes, as hit codes for one difference more than the query's limit.
 
     first: in the first lane and column 0; step: to that in the next column; lane: to that in the
-    next lane; owned: the lanes whose ends are reported; place: the index of the word in column 0;
-    place_step: to that in the next column, negative where the text is read downwards.
+    next lane; owned: the lanes whose ends are reported.
     """
 
     first: int
     step: int
     lane: int
     owned: int
-    place: int
-    place_step: int
 
 
 class Task(NamedTuple):
@@ -295,26 +292,26 @@ def _task(shape, searches, unit, thread):
     # The codes of ends there, whose distances are yet to be added.
     apart = shape.queries * shape.factor
     first = encode(64 * word * shape.rows + row, query, limit + 1, shape.queries, shape.factor)
-    word_step = step * shape.words
-    ends = Ends(first, step * apart, shape.rows * apart, owned, at, word_step)
-    return Task(number, length, limit, warm, columns, at, word_step, ends)
+    ends = Ends(first, step * apart, shape.rows * apart, owned)
+    return Task(number, length, limit, warm, columns, at, step * shape.words, ends)
 
 
 @cuda.jit(device=True)
-def _append(counter, bits, left, ends, pam_words, column, buffer):
+def _append(counter, bits, left, task, pam_words, column, buffer):
     """Append the codes of the lanes set in left, if a PAM stands beside them, to the buffer; where
     it is full, only count them.
 
     The number in a counter is the distance less the query's limit + 1.
     """
     if len(pam_words) > 0:
-        place = ends.place + ends.place_step * column
-        if ends.place_step < 0:
+        place = task.at + task.step * column
+        if task.step < 0:  # the text is read downwards
             place += len(pam_words) // 2
         left &= pam_words[uint64(place)]
         if not left:
             return
     to = cuda.atomic.add(buffer.count, 0, int64(cuda.popc(left)))
+    ends = task.ends
     first = ends.first + ends.step * column
     while left:
         bit = lowest(left)
@@ -364,7 +361,7 @@ def make_scan(rows: int, bits: int) -> Any:
             for c in range(COLUMNS):
                 left = add(state.counter, bits, state.ph[c], state.mh[c])
                 if left and task.warm <= t + c and t + c < task.columns:
-                    _append(state.counter, bits, left, task.ends, pam_words, t + c, buffer)
+                    _append(state.counter, bits, left, task, pam_words, t + c, buffer)
 
     return kernel
 
@@ -439,7 +436,7 @@ def _holds(counter, rows, bits, own, strip):
 
 
 @cuda.jit(device=True)
-def _cross(state, rows, bits, strip, columns, way, own, tile, ends, pam_words, buffer):
+def _cross(state, rows, bits, strip, columns, way, own, tile, task, pam_words, buffer):
     """Take a span's columns through one strip; returns the lanes within k at its lower border.
 
     columns: of the part before the span, of the warm-up, which are all above the last strip, and
@@ -460,9 +457,9 @@ def _cross(state, rows, bits, strip, columns, way, own, tile, ends, pam_words, b
             here = own.at + 2 * (t + c) * own.apart
             own.borders[uint64(here)] = state.ph[c]
             own.borders[uint64(here + own.apart)] = state.mh[c]
-            left &= ends.owned
+            left &= task.ends.owned
             if left and warm <= base + t + c and t + c < span:
-                _append(state.counter, bits, left, ends, pam_words, base + t + c, buffer)
+                _append(state.counter, bits, left, task, pam_words, base + t + c, buffer)
     return low
 
 
@@ -536,7 +533,7 @@ def make_strips(rows: int, bits: int) -> Any:
                     way,
                     own,
                     tile,
-                    task.ends,
+                    task,
                     pam_words,
                     buffer,
                 )

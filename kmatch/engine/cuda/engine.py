@@ -42,7 +42,7 @@ LAYOUT = Layout(
 CAPACITY = 1 << 25  # hit codes of a chunk
 MEMORY_SHARE = 8  # bytes of memory a position: two chunks with IUPAC planes, 2 bytes each, fit
 DEEP = 2  # scans that a GPU has at a time: one is copied to it while another runs
-SORTED = 1  # whose hits are sorted meanwhile
+SORTED = 1  # scans of a GPU whose hits are sorted while it works on others
 PARTS = 2  # of a long target, for every GPU, as one may take longer than another
 PART_STARTS = 1 << 18  # that fill a GPU
 
@@ -179,7 +179,7 @@ class CudaEngine(Engine):
                     on_progress(float(shares.mean()))
 
             def start(gpu: Gpu) -> UnderWay[int]:
-                with gpu.timed():
+                with gpu.timed(frees=True):
                     cells = extend_primers(gpu, self.threads, parts[number], columns, k, listen)
                 return UnderWay(lambda: cells)
 
@@ -199,7 +199,7 @@ class CudaEngine(Engine):
     def _start(
         self, start: Callable[[Gpu], UnderWay[Any]], finish: Callable[[Any], Any] | None = None
     ) -> UnderWay[Any]:
-        """start(the GPU that is free first), in a thread.
+        """Call start(the GPU that is free first) in a thread.
 
         finish: is called there with what was found, while the GPU takes other work.
         """
@@ -237,8 +237,8 @@ def _pam_words(text: Text, beside: Beside | None) -> Words:
 
 
 def _carry_out(free: SimpleQueue[Gpu], start: Callable[[Gpu], UnderWay[Any]], advice: str) -> Any:
-    """Return the hits that the next free GPU finds by start(itself); advice: what to do where it
-    fails, in words."""
+    """Return what the next free GPU finds by start(itself); advice: what to do where it fails, in
+    words."""
     gpu = free.get()
     try:
         with gpu.lock:
