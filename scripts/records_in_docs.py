@@ -163,10 +163,12 @@ def sizes():
 
 
 def human():
-    """Whole processes on a genome as large as a human one, on two threads."""
+    """Whole processes on a genome as large as a human one, on two threads; a row of another
+    program has its name."""
     yield ["job", "command", "CPU, s", "memory, MB", "rows", "MB written"]
     for row in rows_of("cpu-human"):
-        cells = [row["job"], f"`kmatch {row['command']}`", figure(row["cpu"]), figure(row["mb"])]
+        asked = row["program"] if "program" in row else f"`kmatch {row['command']}`"
+        cells = [row["job"], asked, figure(row["cpu"]), figure(row["mb"])]
         rows = "" if row["hits"] is None else f"{row['hits']:,}"
         yield [*cells, rows, f"{row['mb_written']:,}"]
 
