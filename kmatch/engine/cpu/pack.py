@@ -13,7 +13,7 @@ UPPER_T_OR_U = 0xDE
 
 
 @kernel
-def _add_lane(letters, count, bit, octets):
+def _add_letters(letters, count, bit, octets):
     """Set a bit, uint8, of the octets of each plane where a lane has that base.
 
     letters: pointer to `count` uint8; octets: pointer to PACK_ROWS of A, C, G and T, one after
@@ -29,7 +29,7 @@ def _add_lane(letters, count, bit, octets):
 
 @kernel
 def _add_masks(masks, count, bit, octets):
-    """Set a bit of the octets of each plane, as `_add_lane`, where a mask has that base."""
+    """Set a bit of the octets of each plane, as `_add_letters`, where a mask has that base."""
     for r in range(count):
         for base in range(4):
             octets[r + base * PACK_ROWS] |= bit * (masks[r] >> base & 1)
@@ -60,7 +60,9 @@ def _add_octets(octets, shift, column):
 
 @kernel
 def _pack_rows(letters, add, text, row):
-    """Fill PACK_ROWS rows, from `row` on, in all planes; letters: as for `pack` and `pack_masks`.
+    """Fill PACK_ROWS rows, from `row` on, in all planes.
+
+    letters: of `pack`, or the masks of `pack_masks`; add: `_add_letters` or `_add_masks`.
 
     octets    eight lanes, a bit each     rows of eight bits
     columns   eight octets side by side   rows of a word
@@ -101,7 +103,7 @@ def pack(work, letters, text):
     work: see `pack_items`; letters: uint8[n], ASCII in any case, 0 where there is no text; text:
     Text with planes of at least 4·plane_words words, filled here. No text is behind the letters.
     """
-    _pack_all(work, letters, _add_lane, text)
+    _pack_all(work, letters, _add_letters, text)
 
 
 @kernel
