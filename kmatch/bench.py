@@ -38,7 +38,8 @@ SETTINGS = {
 }
 DEFINITIONS = (
     "kernel: median time of the kernels alone, the text on the device. call: from the text in "
-    "host memory to the hits there, with copies and packing.",
+    "host memory to the hits there, with copies and packing, and on a GPU some milliseconds a "
+    "chunk of the text, since its kernels are timed.",
     "bp·pattern/s: letters of text × patterns ÷ kernel time; for primers the letters of the "
     "background take the place of patterns. × engine: that over bitplane's on the same device.",
     "Forward strand. * An algorithm gets no more of the text than it searches in {seconds:g} s.",
@@ -150,9 +151,10 @@ def by_engine(case: Case, device: str, threads: int | None = None) -> Answer:
             report = "ends" if case.command == "edit" else None
             query = Query(case.command, load_patterns(case.patterns), case.k, "+", report=report)
             search = begin_here(query, as_genomes(genome), run)
-        search.engine.time_kernels()
-        found = list(search)
-        call = time.perf_counter() - began
+        with search.engine.timing_kernels() as kernel_seconds:
+            found = list(search)
+            call = time.perf_counter() - began
+            kernel = kernel_seconds()
     parts: list[tuple[Any, ...]]
     if case.background is not None:
         parts = [(0, primers.start, primers.end - primers.start) for primers in found]
@@ -160,28 +162,33 @@ def by_engine(case: Case, device: str, threads: int | None = None) -> Answer:
         parts = [(hits.pattern, hits.end - 1, hits.distance) for hits in found]
     else:
         parts = [(hits.pattern, hits.start, hits.distance) for hits in found]
-    return Answer(_in_order(case, parts), search.engine.kernel_seconds, call)
+    return Answer(_in_order(case, parts), kernel, call)
 
 
 def by_published(case: Case, engine: Any, algorithm: Algorithm) -> Answer:
     """The Answer of a published algorithm: `call` goes from masks to hits, both on the host."""
     published = Published(engine, algorithm)
-    engine.time_kernels()
     masks = encode_text(case.letters)
     patterns = [encode(pattern) for pattern in case.patterns]
-    began = time.perf_counter()
-    text = published.text(masks)
-    parts: list[tuple[Any, ...]]
+    with engine.timing_kernels() as kernel_seconds:
+        began = time.perf_counter()
+        parts = _published_parts(case, published, published.text(masks), patterns)
+        call = time.perf_counter() - began
+        kernel = kernel_seconds()
+    return Answer(_in_order(case, parts), kernel, call)
+
+
+def _published_parts(
+    case: Case, published: Published, text: Any, patterns: list[Bytes]
+) -> list[tuple[Any, ...]]:
+    """Return the hits of a published algorithm, as `_in_order` takes them."""
     if case.background is not None:
         background = published.text(encode_text(case.background))
-        parts = [(0, *published.hits(text, background, case.k))]
-    elif case.command == "best":
+        return [(0, *published.hits(text, background, case.k))]
+    if case.command == "best":
         tables = [published.table(text, pattern, len(pattern)) for pattern in patterns]
-        parts = [(number, 0, [table.min()]) for number, table in enumerate(tables)]
-    else:
-        parts = list(published.windows(text, patterns, case.k))
-    call = time.perf_counter() - began
-    return Answer(_in_order(case, parts), engine.kernel_seconds, call)
+        return [(number, 0, [table.min()]) for number, table in enumerate(tables)]
+    return list(published.windows(text, patterns, case.k))
 
 
 def _in_order(case: Case, parts: Iterable[tuple[Any, ...]]) -> Longs:

@@ -15,6 +15,7 @@ from support.devices import PROBLEMS, check
 from support.searches import edit
 
 import kmatch
+from kmatch.bench import Case, by_engine, by_published
 from kmatch.engine import devices
 from kmatch.engine.cuda import device, driver, engine, hamming, primer_kernels, text
 from kmatch.engine.cuda import edit as edit_scan
@@ -25,6 +26,7 @@ from kmatch.engine.devices import choose_engine
 from kmatch.engine.engine import UnderWay
 from kmatch.engine.geometry import SPARE, Text, text_of
 from kmatch.errors import DeviceError
+from kmatch.published.registry import PUBLISHED
 
 if not driver.SIMULATED:
     pytest.skip("test_simulator.py runs this", allow_module_level=True)
@@ -175,6 +177,15 @@ def test_planes_are_taken_by_other_searches_when_they_are_united(monkeypatch):
     united = gpu.text(text, masks)
     other.join()
     assert taken[0].planes is united.planes
+
+
+def test_a_gpu_is_no_longer_timed_once_a_figure_is_taken():
+    one_gpu, text = choose_engine("cuda"), random_letters(50)
+    case = Case("hamming", np.frombuffer(text.encode(), np.uint8), [text[10:15]], 1)
+    (published,) = (each for each in PUBLISHED["hamming"] if each.name == "thread")
+    for search in (lambda: by_engine(case, "cuda"), lambda: by_published(case, one_gpu, published)):
+        assert search().hits.size
+        assert one_gpu.gpus[0].watch is None
 
 
 # Several GPUs

@@ -65,19 +65,19 @@ class Engine(ABC):
         self.workers = Workers(self.threads)
         self._seconds: float | None = None  # of kernels, where they are timed
 
-    def time_kernels(self) -> None:
-        """Time the kernels of scans and of `extend_primers` from now on.
+    @contextmanager
+    def timing_kernels(self) -> Iterator[Callable[[], float]]:
+        """Time the kernels of scans and of `extend_primers` inside.
 
-        A GPU times scans by its events, and primers with the host's part; on the CPU no two scans
-        are then under way at a time.
+        Gives a function that returns their seconds so far, and waits for kernels under way. A GPU
+        times scans by its events, and primers with the host's part; on the CPU no two scans are
+        then under way at a time.
         """
         self._seconds = 0.0
-
-    @property
-    def kernel_seconds(self) -> float:
-        """Return the seconds that kernels took since `time_kernels`; waits for kernels under
-        way."""
-        return self._seconds or 0.0
+        try:
+            yield lambda: self._seconds or 0.0
+        finally:
+            self._seconds = None
 
     @contextmanager
     def timed(self) -> Iterator[None]:

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import pairwise, product
 from queue import SimpleQueue
 from typing import Annotated, Any
@@ -81,15 +82,18 @@ class CudaEngine(Engine):
         for gpu in DEEP * self.gpus:
             self._free.put(gpu)
 
-    def time_kernels(self) -> None:
+    @contextmanager
+    def timing_kernels(self) -> Iterator[Callable[[], float]]:
+        """See `Engine.timing_kernels`; the seconds are those of the GPU that took longest."""
         for gpu in reversed(self.gpus):  # the first is the current one in the end
             gpu.use()
             gpu.watch = driver.Stopwatch()
-
-    @property
-    def kernel_seconds(self) -> float:
-        """Of the GPU that took longest."""
-        return max(gpu.watch.seconds if gpu.watch else 0.0 for gpu in self.gpus)
+        watches = [gpu.watch for gpu in self.gpus]
+        try:
+            yield lambda: max(watch.seconds for watch in watches if watch)
+        finally:
+            for gpu in self.gpus:  # which other engines may share
+                gpu.watch = None
 
     def planes(self, size: int) -> Words:
         """In pinned memory; each GPU keeps its copy.
