@@ -182,10 +182,12 @@ def cpu_primers():
 
 
 def gpu_human():
-    """Whole processes on a genome as large as a human one, on 16 cores and a GPU."""
+    """Whole processes on a genome as large as a human one, on 16 cores and a GPU; a row of another
+    program has its name."""
     yield ["job", "search", "genome", "device", "s", "CPU, s", "MB", "MB written", "1.1.0, s"]
     for row in rows_of("gpu-human"):
-        cells = (row["job"], f"`{row['search']}`", row["genome"], row["device"])
+        asked = row.get("program", f"`{row['search']}`")
+        cells = (row["job"], asked, row["genome"], row["device"])
         spent = (figure(row["seconds"]), figure(row["cpu"]), f"{row['mb']:,}")
         before = "" if row["before"] is None else figure(row["before"])
         yield [*cells, *spent, f"{row['mb_written']:,.0f}", before]
