@@ -480,7 +480,7 @@ def main():
         rows += searches(options)
     if options.only != "searches" and not options.edit:
         rows += primers(options)
-    write_results(options.json, rows)
+        write_results(options.json, rows)
     return not all(row["equal"] for row in rows if "equal" in row)
 
 

@@ -6,6 +6,8 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from unittest.mock import patch
 
+from Bio.Seq import Seq
+
 import kmatch
 from kmatch.apps import primer as primers
 from kmatch.apps.pcr import PcrOptions, PcrSearch
@@ -21,6 +23,8 @@ from support.commands import random_letters
 TEXT = random_letters(3_000)
 RECORDS = [("one", TEXT[:1_000]), ("two", ""), ("three", TEXT[1_000:])]
 GENOME = kmatch.Genome.from_records(RECORDS)
+ENDS = (TEXT[10:30], str(Seq(TEXT[280:300]).reverse_complement()))  # a pair with one product
+HEADER = "sequence\tstart\tend\tpattern\tdistance\tstrand\tcigar\tmatch\n"  # of hits
 SETTINGS = {
     "chunk_length": "search.chunks.LENGTH",
     "words": "search.chunks.WORDS",
