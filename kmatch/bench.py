@@ -37,7 +37,7 @@ SETTINGS = {
     "primer": (20_000, 0, 20),
 }
 DEFINITIONS = (
-    "kernel: median time of the kernels alone, the text on the device. call: from the text in "
+    "kernel: time of the kernels alone, the text on the device. call: median time from the text in "
     "host memory to the hits there, with copies and packing, and on a GPU some milliseconds a "
     "chunk of the text, since its kernels are timed.",
     "bp·pattern/s: letters of text × patterns ÷ kernel time; for primers the letters of the "

@@ -209,8 +209,8 @@ class AssaySearch:
         )
 
     def _closest_products(self, grid: Grid) -> tuple[ProductBatch, SiteTally, list[HitBatch]]:
-        """Return the closest product of each cell that has any, and the sites and comparisons of
-        all oligos."""
+        """Return the closest product of each cell that has any, the tally of the sites, and the
+        sites."""
         window = grid.window
         genomes = window.genomes(self._genomes.circular)
         sites = begin_apart(self._query, self._is_probe, genomes, self._run)

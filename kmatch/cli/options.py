@@ -122,10 +122,13 @@ def _globs(context: click.Context, option: click.Parameter, given: str | None) -
 
 
 READ = "A file of FASTA, FASTQ, 2bit or GenBank, compressed or not; - is standard input."
+PACKED = (
+    "A file of FASTA, FASTQ, 2bit or GenBank, compressed or not, or packed by kmatch pack; - is "
+    "standard input."
+)
 GENOME = Argument(
     "genome",
-    "A file of FASTA, FASTQ, 2bit or GenBank, compressed or not, or packed by kmatch pack; - is "
-    "standard input. @LIST is a file that names one genome a line; each is searched.",
+    f"{PACKED} @LIST is a file that names one genome a line; each is searched.",
     takes_list=True,
 )
 

@@ -9,7 +9,7 @@ import click
 from kmatch.arguments import BACKGROUND_STRANDS, GUIDE_REPORTS, PAIRINGS, PAM_SIDES
 from kmatch.cli import options
 from kmatch.cli.command import OUTPUT, WHERE, Argument, Given, Option, command, grouped
-from kmatch.cli.options import NONE, OLIGOS, ONE, READ, Number
+from kmatch.cli.options import NONE, OLIGOS, ONE, PACKED, Number
 from kmatch.cli.searches import Search, check_inputs, heard
 from kmatch.errors import InputError, counted, warn
 
@@ -112,7 +112,7 @@ def pcr(given: Given) -> None:
 
 @command(
     "Find primers that bind a target and nothing in a background.",
-    Argument("target", f"The sequences that primers bind. {READ}"),
+    Argument("target", f"The sequences that primers bind. {PACKED}"),
     Argument("background", "The sequences that primers do not bind, in a file of such a format."),
     Option(
         "-k",
@@ -221,7 +221,7 @@ def _explain_regions(path: str | None) -> None:
 
 @command(
     "Find the guides of a target, and count their sites in a genome.",
-    Argument("target", f"The sequences that guides cut; may be GENOME itself. {READ}"),
+    Argument("target", f"The sequences that guides cut; may be GENOME itself. {PACKED}"),
     options.GENOME,
     Option(
         "-k",
@@ -392,7 +392,7 @@ def guides(given: Given) -> None:
             "--targets",
             "FILE",
             "none",
-            "Compare with FILE, which names a genome a line that assays should find.",
+            "Compare with FILE: the genomes that assays should find, one a line.",
             reads=True,
         ),
         options.FILE,
@@ -421,7 +421,7 @@ def assay(given: Given) -> None:
 
     An assay amplifies a genome if its primers, each within k, make a product there. A probe has to
     lie inside the product, within k. Of several products, one with the fewest differences counts.
-    It is unknown if unknown letters, or the end of a record, may hide the product.
+    The answer is unknown if unknown letters, or the end of a record, may hide the product.
     """
     from kmatch.sequences.files import is_list, label_of, read_list, read_names
 

@@ -42,7 +42,7 @@ MATES = Option("--mates", "FILE", "none", "Take the second reads of pairs from F
         ),
         Option("--others", "FILE", "none", "Write also the other reads."),
         Option(
-            "--hits", "FILE", "none", "Write also the hits, as TSV, or as BED by FILE's suffix."
+            "--hits", "FILE", "none", "Write also the hits, as TSV, or CSV or BED by FILE's suffix."
         ),
         MATES,
         Option("--mates-out", "FILE", "none", "Write the mates of the written reads to FILE."),

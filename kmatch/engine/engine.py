@@ -45,10 +45,11 @@ Scan = UnderWay[Found]
 class Engine(ABC):
     """The kernels of a device.
 
-    name: `cpu` or `cuda`; device: itself, `cpu` or `cuda:N`; threads: of the CPU, at most one a
-    core, None for all cores; description: of the device and why it was chosen, for people; layout:
-    the chunks that it is fastest with; capacity: the hit codes of a chunk that it has memory for;
-    queues: how many chunks it works on side by side; workers: its threads of the CPU.
+    name: `cpu` or `cuda`; device: itself, `cpu`, `cuda:N` or `cuda:N,M`; threads: of the CPU, at
+    most one a core, None for all cores; description: of the device and why it was chosen, for
+    people; layout: the chunks that it is fastest with; capacity: the hit codes of a chunk that it
+    has memory for; queues: how many chunks it works on side by side; workers: its threads of the
+    CPU.
     """
 
     name: str

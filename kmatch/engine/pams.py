@@ -51,7 +51,7 @@ def limit_ends(work, view, search, constraints, most, ends):
     `keep_ends`.
 
         text      A N C G R T A C G N G      most 2, a PAM NGG behind the pattern's end C
-        limit           ^       anchor
+        limit         ^         anchor
     """
     reading = search.reading
     pam_letters = np.empty(constraints.pams.shape[2], np.uint8)

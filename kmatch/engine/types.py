@@ -46,6 +46,10 @@ class Ends(NamedTuple):
     distance: Longs
     limit: Longs
 
+    def take(self, rows: Longs) -> "Ends":
+        """Return copies of some ends; rows: int64[m], their numbers."""
+        return Ends(*(column[rows] for column in self))
+
 
 class Texts(NamedTuple):
     """n texts side by side; text i is letters[bounds[i] … bounds[i+1]−1].

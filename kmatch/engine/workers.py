@@ -1,9 +1,9 @@
 """Work that threads share, without barriers between one kernel and the next.
 
-The first argument of every kernel is `work`, int64[2], the next item and the number of items: each
-thread takes the next item as soon as it has finished one, and a kernel returns when none is left.
-So a thread that comes late finds nothing to do, and one that has finished goes on with the next
-kernel.
+The first argument of a kernel that threads share is `work`, int64[2], the next item and the number
+of items: each thread takes the next item as soon as it has finished one, and a kernel returns when
+none is left. So a thread that comes late finds nothing to do, and one that has finished goes on
+with the next kernel.
 """
 
 import ctypes

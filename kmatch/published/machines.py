@@ -137,11 +137,13 @@ def _aligned(size: int, width: int) -> int:
 
 
 def _cells(matrix: int, row: int, begin: int, m: int) -> Cell:
-    """Return a function for the addresses of d[i][j], in rows of d, s or s' from `begin` on; −1 for
-    cells that s' does not keep. first: letters before the window, and where its columns of s'
-    begin."""
+    """Return a function for the addresses of d[i][j], in rows of d, s or s' from `begin` on."""
 
     def cell(i: Longs, j: Longs, first: Longs | int = 0) -> Longs:
+        """Return addresses, −1 for cells that s' does not keep.
+
+        first: letters before the window, and where its columns of s' begin.
+        """
         if matrix == D:
             return begin + i * row + j
         if matrix == SLID:

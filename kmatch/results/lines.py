@@ -176,9 +176,9 @@ def number_word(number: float, form: str, missing: str = "") -> str:
 class _KernelField(NamedTuple):
     """A field of n lines as the kernel takes it.
 
-    values: int64[n], numbers, or which of the texts each cell is; size: the bytes of all cells, or
-    more; kind: NUMBER or CIGAR, of numbers; texts: where values tell these; is_runs: whether texts
-    are alignment columns.
+    values: integers[n], numbers, or which of the texts each cell is; size: the bytes of all cells,
+    or more; kind: NUMBER or CIGAR, of numbers; texts: where values tell these; is_runs: whether
+    texts are alignment columns.
     """
 
     values: Any

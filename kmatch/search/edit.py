@@ -15,6 +15,7 @@ each chunk are kept, for the hits of ends near its beginning and for plateaus th
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -161,7 +162,7 @@ class EditSearch(Search[HitBatch]):
 
 
 class TracedHits(NamedTuple):
-    """Sorted hits that were traced together; first_later: where hits of later Items start."""
+    """Sorted hits that were traced together; first_later: no hit of a later Item starts before."""
 
     hits: PlacedHits
     first_later: int
@@ -211,20 +212,25 @@ class ChunkPass:
         if len(codes) * UNPACKED > chunk.length:
             chunk.unpack(self._engine)
 
-        # Ends that the chunk before has found.
+        # Ends that the chunk before has found come first, then the ends that this chunk finds.
         held = self._held
         self._held = NO_ENDS
-        yield self._decide(self._owned(held, chunk), chunk.base)
+        chunk_end = chunk.base + chunk.length
+        for ends, seen in chain([(held, chunk.base)], self._ends_in(chunk, codes)):
+            # Ends behind the chunk wait until the next one shows what lies around them.
+            inside, behind = ends.split_at(chunk_end)
+            self._held = self._held.followed_by(behind)
+            yield self._decide(inside, seen)
 
-        # Ends that this chunk finds.
+        yield self._decide(NO_ENDS, chunk_end)
+
+    def _ends_in(self, chunk: PackedChunk, codes: Longs) -> Iterator[tuple[AnchoredEnds, int]]:
+        """Yield the ends that a chunk finds, and the coordinate before which all have come then."""
         code_before = -1
         for batch in code_batches(codes, self._most_at_once):
             ends = ends_of(batch, code_before, self._coding, self._is_backward, chunk)
             code_before = int(batch[-1])
-            seen = shown_before(batch, self._coding, chunk)
-            yield self._decide(self._owned(ends, chunk), seen)
-
-        yield self._decide(NO_ENDS, chunk.base + chunk.length)
+            yield ends, shown_before(batch, self._coding, chunk)
 
     def rest(self) -> Item:
         """Return the Item of the ends that are left, as no chunk goes on."""
@@ -247,24 +253,12 @@ class ChunkPass:
         self._before = before[-wanted:]
         chunk.letters = NO_LETTERS
 
-    def _owned(self, ends: AnchoredEnds, chunk: PackedChunk) -> AnchoredEnds:
-        """Return the ends in front of a chunk's end, minima of which the rules let be; hold the
-        ends behind it."""
-        chunk_end = chunk.base + chunk.length
-        count = int(np.searchsorted(ends.coordinate, chunk_end))
-        behind = ends.take(slice(count, None))
-        self._held = self._held.followed_by(behind)
-        ends = ends.take(slice(count))
-        if self._report == "ends":  # the items of work see to it
-            return ends
-        return self._within_rules(ends, chunk, chunk.view(self._before), self._engine.workers)
-
     def _within_rules(
         self, ends: AnchoredEnds, chunk: PackedChunk, view: View, workers: Workers
     ) -> AnchoredEnds:
         """Return the ends in a View of their chunk that the rules let be."""
         sought = self._sought
-        if not sought.is_bound and sought.most_unknown is None:
+        if not len(ends) or not (sought.is_bound or sought.most_unknown is not None):
             return ends
 
         # Ends within rules.
@@ -276,15 +270,15 @@ class ChunkPass:
         # Near unknown letters their distances are those of alignments with few enough of these.
         rows = self._rows_near_unknown(chunk_ends, chunk)
         if len(rows):
-            near_ends = Ends(*(column[rows] for column in chunk_ends))
+            near_ends = chunk_ends.take(rows)
             distance[rows] = distances_within_rules(workers, view, sought.by_states, near_ends)
         ruled = AnchoredEnds(ends.coordinate, ends.query, distance)
         return ruled.take(np.flatnonzero(distance >= 0))
 
     def _rows_near_unknown(self, ends: Ends, chunk: PackedChunk) -> Longs:
-        """Return the ends whose hits may have unknown letters, by number, where these count.
+        """Return the rows of ends whose hits may have unknown letters, where these count.
 
-        They are unknown, too, where alignments reach into the letters before the chunk.
+        Letters before the chunk count as unknown, since the chunk does not say which of them are.
         """
         if self._sought.most_unknown is None:
             return np.zeros(0, np.int64)
@@ -309,10 +303,10 @@ class ChunkPass:
         limit = np.where(self._is_backward[ends.query], last, record_start)
         chunk_ends = Ends(position, ends.query, ends.distance, limit)
 
-        # And over unknown letters.
+        # How far they may go over unknown letters, which the kernel writes to near_ends.limit.
         rows = self._rows_near_unknown(chunk_ends, chunk)
         if len(rows):
-            near_ends = Ends(*(column[rows] for column in chunk_ends))
+            near_ends = chunk_ends.take(rows)
             sought = self._sought
             workers.run(
                 limit_ends,
@@ -323,7 +317,7 @@ class ChunkPass:
                 sought.most_unknown,
                 near_ends,
             )
-            limit[rows] = near_ends.limit
+            chunk_ends.limit[rows] = near_ends.limit
         return span, chunk_ends
 
     def _decide(self, ends: AnchoredEnds, seen: int) -> Item:
@@ -333,7 +327,9 @@ class ChunkPass:
         """
         chunk = self._chunk
         assert chunk is not None
-        if self._report != "ends":
+        view = chunk.view(self._before)
+        if self._report != "ends":  # of ends the Item sees to the rules
+            ends = self._within_rules(ends, chunk, view, self._engine.workers)
             ends = self._plateaus.feed(ends, seen)
 
         # A later hit begins behind what the halo shows, or where a minimum may be.
@@ -341,7 +337,7 @@ class ChunkPass:
         first_later = min(seen - chunk.halo, undecided) - self._sought.rules.reach
         if not len(ends):
             return partial(TracedHits, NONE, first_later)
-        return partial(self._traced, ends, chunk, chunk.view(self._before), first_later)
+        return partial(self._traced, ends, chunk, view, first_later)
 
     def _traced(
         self, ends: AnchoredEnds, chunk: PackedChunk, view: View, first_later: int

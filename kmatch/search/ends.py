@@ -34,6 +34,11 @@ class AnchoredEnds(Rows):
     query: Longs
     distance: Longs
 
+    def split_at(self, coordinate: int) -> tuple["AnchoredEnds", "AnchoredEnds"]:
+        """Return the ends before a coordinate, and the others."""
+        count = int(np.searchsorted(self.coordinate, coordinate))
+        return self.take(slice(count)), self.take(slice(count, None))
+
 
 NO_ENDS = AnchoredEnds(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))
 

@@ -71,12 +71,11 @@ class Query(NamedTuple):
 class Run(NamedTuple):
     """How a search runs.
 
-    device: `auto`, `cpu`, `cuda` or `cuda:N`; threads: of the CPU, None for one a core; algorithm:
-    `bitplane`, or the name of a published one (see `kmatch.search.algorithms`); aligned: whether
-    hits come with their alignments; way: of `kmatch.engine.ways`, where it serves, None where the
-    search chooses; cluster: searches in place of this machine, or None; variants: their haplotypes
-    are searched too, or None. Searches of this folder know neither: `kmatch.apps.searches`, which
-    begins searches, asks for them.
+    device: see `choose_engine`; threads: of the CPU, None for one a core; algorithm: `bitplane`, or
+    the name of a published one (see `kmatch.search.algorithms`); aligned: whether hits come with
+    their alignments; way: of `kmatch.engine.ways`, where it serves, None where the search chooses;
+    cluster: searches in place of this machine, or None; variants: their haplotypes are searched
+    too, or None. `kmatch.apps.searches`, which begins searches, asks for both.
     """
 
     device: str = "auto"

@@ -261,7 +261,7 @@ def checked_rules(query: Query, k: int) -> tuple[Rules, int]:
 
 
 class Sought(NamedTuple):
-    """The queries and rules of a search for differences, the same in every genome.
+    """The queries and rules of a search, the same in every genome.
 
     panel: the pattern and the strand of each query; rules: for hits besides k; query: the letters
     of the queries, and the limit of each; constraints: the rules as kernels take them;
@@ -297,7 +297,7 @@ class Sought(NamedTuple):
 
 
 def sought_of(panel: Panel, rules: Rules, limits: Longs) -> Sought:
-    """Return the queries and rules of a search for differences.
+    """Return the queries and rules of a search.
 
     panel: of all patterns on each strand; limits: int64[Q], the k of each query.
     """

@@ -2,7 +2,7 @@
 
 While a chunk is reported, the next ones are scanned. The scan of a chunk ends early if its hits
 exceed the capacity; the hits seen by then show into how many parts to cut it, and later chunks are
-cut beforehand. So memory is bounded, and a text is scanned at most twice where it becomes denser.
+cut beforehand. So memory is bounded, and a text is mostly scanned twice where it becomes denser.
 """
 
 from collections import deque

@@ -68,8 +68,9 @@ class Windows(Rows):
 
 
 class WindowSearch(Search[HitBatch]):
-    """The search of a Query `hamming`, or `multi`, whose patterns and whose PAMs have one length
-    each.
+    """The search of a Query `hamming` or `multi`.
+
+    The PAMs of a search have one length, and so have the patterns of `multi`.
 
     A window spans a pattern and its PAM, which has to match like letters of the pattern. Of several
     PAMs the letters of all together are scanned for, and windows that have none are left out.

@@ -121,17 +121,17 @@ def _fasta_blocks(source: Source, reading: Bytes) -> Iterator[Callable[[], Taken
 
 
 def _cut(data: Part, begins_line: bool, reading: Bytes) -> int:
-    """Return how many bytes of FASTA are a block.
+    """Return how many bytes of FASTA are a block; the rest begins the next block.
 
     begins_line: whether they begin a line; reading: see `reading_of`.
 
-    A record begins the next block where it begins near the end, where its header has no end, and
-    where none of its letters is in the block, since a record that goes on has some. What is near
-    the end tells, unless it is in one line.
+    The last record begins the next block if its header is among the last LOOK bytes, or if none of
+    its letters is in the data. Otherwise it goes on in the next block.
 
         … A C G T ⏎ A C|G T ⏎ > c h r 2 ⏎ A C        LOOK bytes are behind |
                                ^ the next block
     """
+    # The last LOOK bytes decide most blocks: they have a header, or letters behind a line end.
     near_start = max(len(data) - LOOK, 0)
     near = bytes(data[near_start:])
     header = _last_header(near)
@@ -140,6 +140,7 @@ def _cut(data: Part, begins_line: bool, reading: Bytes) -> int:
     if near_start and _has_letters(near, reading):
         return len(data)
 
+    # A long header, or letters in one line.
     whole = bytes(data)
     header = _last_header(whole)
     if header < 0 or (header == 0 and not begins_line) or _has_letters(whole[header:], reading):

@@ -328,8 +328,10 @@ def is_list(path: str) -> bool:
 
 
 def read_lines(path: StrPath, what: str) -> list[str]:
-    """Yield the lines of a text file; LF, CRLF or CR ends a line. what: the contents, for
-    messages."""
+    """Return the lines of a text file; LF, CRLF or CR ends a line.
+
+    what: the contents, for messages.
+    """
     with open_source(path) as source:
         refuse_others(source, what)
         text = io.TextIOWrapper(source.handle, "utf-8", "surrogateescape").read(MOST + 1)
@@ -348,7 +350,7 @@ def is_comment(line: str) -> bool:
 
 
 def read_names(path: StrPath, what: str) -> list[str]:
-    """Yield the same lines, stripped, without blank lines and lines that begin with `#`."""
+    """Return the same lines, stripped, without blank lines and lines that begin with `#`."""
     lines = map(str.strip, read_lines(path, what))
     return [line for line in lines if line and not line.startswith("#")]
 

@@ -78,7 +78,7 @@ class Tables(NamedTuple):
 
     pams: Bytes
     sizes: Longs
-    strands: Longs
+    strands: Table
     seeds: Seeds
 
 

@@ -128,8 +128,8 @@ class CudaEngine(Engine):
         owned: int = 0,
         beside: Beside | None = None,
     ) -> Scan:
-        """See `Engine.start_edit`; a GPU always scans, and leaves out the ends without a PAM
-        alone."""
+        """See `Engine.start_edit`; a GPU always scans, and leaves out only the ends without a
+        PAM."""
         from kmatch.engine.cuda.edit import scan, upload
 
         def start(gpu: Gpu) -> UnderWay[Any]:

@@ -1,6 +1,6 @@
 """Ho et al. 2017a, PMASM: k mismatches of patterns of one length on CUDA, and its rivals there.
 
-`result_table` has a row for each pattern; it holds distances where the paper's holds positions,
+`result` has a row for each pattern; it holds distances where the paper's holds positions,
 which are its indices. A bit_vector has up to MOST_WORDS words of 32 bits (the paper's int); larger
 panels take several launches. Indices are unsigned and inner loops `while`, as in `liu2012`.
 """
