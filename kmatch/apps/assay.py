@@ -56,7 +56,7 @@ from kmatch.sequences.oligos import PROBE, PrimerPairs
 from kmatch.sequences.records import Stretch, stretches_apart
 
 LARGE = 1_000_000  # letters of a genome in whose gaps anything may be
-# Of the oligos of a product that may be masked, in bits, the fewest are told, the first of these.
+# Sets of masked oligos, as bits, from the best to the worst: fewest oligos, then the first ones.
 MASKED_ORDER = np.array([1, 2, 4, 3, 5, 6, 7])
 MASKED_RANK = np.append(0, np.argsort(MASKED_ORDER))  # by bits, of which there are some
 NO_PLACE = -1  # in place of a record and its positions
@@ -244,30 +244,42 @@ class AssaySearch:
         has_masked[grid.run_cells(masked)] = True
         known = known_runs(joined([no_hits(), *sites]))
         known = known.take(has_masked[grid.run_cells(known)])
-        bits = self._fewest_masked(grid, masked.followed_by(known), unit_letters > LARGE)
+        all_bits = self._oligo_bits(grid)
+        is_large = unit_letters > LARGE
+        bits = self._fewest_masked(grid, masked.followed_by(known), all_bits, is_large)
+        self._all_masked += int((bits == all_bits).sum())
         is_unknown = bits > 0
         answer[is_unknown] = UNKNOWN
         reason[is_unknown] = bits[is_unknown]
         return answer, reason
 
-    def _fewest_masked(self, grid: Grid, runs: SiteRuns, is_large: Bools) -> Longs:
+    def _oligo_bits(self, grid: Grid) -> Longs:
+        """Return the oligos that the assay of each cell has, in ROLE_BITS, int64[cells]."""
+        bits: Longs = (self._pairs.sides @ ROLE_BITS)[grid.cell_assays]
+        return bits
+
+    def _fewest_masked(self, grid: Grid, runs: SiteRuns, all_bits: Longs, is_large: Bools) -> Longs:
         """Return the oligos of each cell that are masked in a product that there may be, in
         ROLE_BITS, int64[cells], 0 where there is none.
 
-        is_large: bool[units], genomes in which one of its oligos at least is known.
+        all_bits: int64[cells], the oligos of the cell's assay; is_large: bool[units], genomes in
+        which a product whose oligos are all masked does not count.
         """
-        all_bits = (self._pairs.sides @ ROLE_BITS)[grid.cell_assays]
         role_bits = ROLE_BITS[self._pairs.role]
-        rank = np.full(grid.cell_count, len(MASKED_ORDER))
+        no_rank = len(MASKED_ORDER)
+        rank = np.full(grid.cell_count, no_rank)
         for products in masked_products(runs, self._joins, role_bits, self._options.product):
             unit = grid.window.units(products.record)
             cells = unit * len(self._pairs) + self._pairs.pair[products.oligo]
-            is_all = products.masked == all_bits[cells]
-            rows = np.flatnonzero((products.masked > 0) & ~(is_all & is_large[unit]))
+
+            # Products with masked oligos that count.
+            is_all_masked = products.masked == all_bits[cells]
+            counts = (products.masked > 0) & ~(is_all_masked & is_large[unit])
+            rows = np.flatnonzero(counts)
+
+            # The best of each cell so far.
             np.minimum.at(rank, cells[rows], MASKED_RANK[products.masked[rows]])
-        bits = np.append(MASKED_ORDER, 0)[rank]
-        self._all_masked += int((bits == all_bits).sum())
-        return bits
+        return np.append(MASKED_ORDER, 0)[rank]
 
     def _masked_sites(self, grid: Grid, is_open: Bools) -> tuple[SiteRuns, Longs]:
         """Return the masked SiteRuns of the cells that are open, and the letters of each unit."""

@@ -117,7 +117,7 @@ class Workers:
         try:
             kernel(job.work, *arguments)
         finally:
-            job.stop()
+            job.stop()  # no item is left, so this waits for those that are under way
 
     def start(self, kernel: Kernel, items: int, *arguments: Any) -> "Job":
         """Start all items of a kernel, and return their Job at once.
@@ -147,19 +147,27 @@ class Workers:
         submit = pool(many, "kmatch items").submit
         waiting = deque[Future[Result]]()
         following = iter(calls)
-        ended: Exception | None = None
+        is_asking = True
+        asking_error: Exception | None = None
         try:
-            while waiting or not ended:
-                if not ended:
+            while waiting or is_asking:
+                if is_asking:
+                    # The next call, None behind the last one and where there is an error.
+                    call = None
                     try:
-                        waiting.append(submit(next(following)))
+                        call = next(following, None)
                     except Exception as error:
-                        ended = error
+                        asking_error = error
+                    is_asking = call is not None
+                    if call is not None:
+                        waiting.append(submit(call))
+
+                # The first result, if it is there or nothing else can be done.
                 is_full = len(waiting) > many + AHEAD
-                if waiting and (ended or is_full or waiting[0].done()):
+                if waiting and (is_full or not is_asking or waiting[0].done()):
                     yield waiting.popleft().result()
-            if not isinstance(ended, StopIteration):
-                raise ended
+            if asking_error:
+                raise asking_error
         finally:
             for result in waiting:
                 if not result.cancel():

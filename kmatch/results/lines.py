@@ -121,15 +121,18 @@ class CarrierNames(Names):
             return Texts(bounds_of([0]), NO_LETTERS)
         name_bounds, letters = self._carriers[0].names.texts
         sample_count = len(name_bounds) - 1
-        # A row a Carriers, a number a sample, which is 0 where neither copy carries.
+        # A row for each Carriers, a flag for each copy; and the samples of whose copies one is set.
         copies = np.stack([each.copies for each in self._carriers])
         flags = np.unpackbits(copies, axis=1, count=2 * sample_count, bitorder="little")
-        row, sample = np.nonzero(flags.view(np.uint16))
+        either = flags[:, ::2] | flags[:, 1::2]
+        row, sample = np.nonzero(either)
+
         # The first name of a row goes without its comma.
         skipped = np.zeros(len(row), np.int64)
         skipped[run_starts(row)] = 1
         parts_bounds = bounds_of(np.diff(name_bounds)[sample] - skipped)
         parts = gather(letters, name_bounds[sample] + skipped, parts_bounds)
+
         # Where the parts of each row begin, and the last ones end, behind the word without letters.
         rows = np.arange(len(copies) + 1)
         word_bounds = parts_bounds[np.searchsorted(row, rows)]

@@ -48,15 +48,21 @@ def _positions_of(bases: Words, letters: Bytes, step: int) -> Words:
     for number, mask in enumerate(letters.tolist(), 1):
         if mask == ANY:
             continue
-        plane = np.zeros_like(is_pam)
-        for base in range(4):
-            if mask >> base & 1:
-                plane |= bases[base]
+        plane = plane_of_mask(bases, mask)
         if step > 0:
             is_pam[: row_count - number] &= plane[number:]
         else:
             is_pam[number:] &= plane[: row_count - number]
     return is_pam
+
+
+def plane_of_mask(bases: Words, mask: int) -> Words:
+    """Return the plane of the letters that match a mask; bases: uint64[4, …], of A, C, G and T."""
+    plane = np.zeros_like(bases[0])
+    for base in range(4):
+        if mask >> base & 1:
+            plane |= bases[base]
+    return plane
 
 
 def _add_unseen(plane: Words, text: Text, beside: Beside) -> None:

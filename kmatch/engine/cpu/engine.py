@@ -8,7 +8,7 @@ import numpy as np
 from kmatch.arrays import Bytes, Longs, Table, Words
 from kmatch.engine import ways
 from kmatch.engine.codes import CODES_AT_ONCE, Found, HitBuffer, found_in
-from kmatch.engine.cpu.beside import STRANDS, pam_planes
+from kmatch.engine.cpu.beside import STRANDS, pam_planes, plane_of_mask
 from kmatch.engine.cpu.primer import extend_primers
 from kmatch.engine.cpu.tables import Seeds, Tables
 from kmatch.engine.engine import Engine, Scan, UnderWay
@@ -49,9 +49,10 @@ class CpuEngine(Engine):
         self.description = f"cpu, {self.threads} of {self.cores} threads ({reason})"
 
     def planes(self, size: int) -> Words:
+        # The filter takes half as long again where its loads cross cache lines.
         whole = np.empty(size + CACHE_LINE, np.uint64)
-        skip = -(whole.ctypes.data // whole.itemsize) % CACHE_LINE  # the filter runs half as fast
-        return whole[skip : skip + size]  # again where its loads cross cache lines
+        skip = -(whole.ctypes.data // whole.itemsize) % CACHE_LINE
+        return whole[skip : skip + size]
 
     def _united(self, text: Text, masks: Bytes, beside: Beside | None = None) -> Text:
         """Return the same chunk with more planes behind A, C, G and T.
@@ -66,11 +67,8 @@ class CpuEngine(Engine):
         if beside:
             planes[-STRANDS:] = pam_planes(text, beside)
         planes[:4] = text.planes[: planes[:4].size].reshape(4, -1)
-        for plane, mask in zip(planes[4:], masks.tolist(), strict=False):
-            plane[:] = 0
-            for base in range(4):
-                if mask >> base & 1:
-                    plane |= planes[base]
+        for number, mask in enumerate(masks.tolist(), start=4):
+            planes[number] = plane_of_mask(planes[:4], mask)
         return text._replace(planes=united)
 
     def start_scan(self, text: Text, query: QueryArrays, k: int, capacity: int) -> Scan:
@@ -80,8 +78,9 @@ class CpuEngine(Engine):
     def start_lookup(
         self, read: Callable[[], View], shown: int, tables: Tables, capacity: int
     ) -> Scan:
-        """A Scan for the ends within the limits of their queries, as `start_edit`, beside PAMs and
-        where a View does not show the letters beside them.
+        """Start to look up ends within the limits of their queries.
+
+        Ends without a PAM are left out. Ends are kept whose PAM the View does not show.
 
         read() returns the View with its letters, `shown` of them. One thread reads them and sorts
         what is found, and others help it, while the caller reports other chunks. A chunk is given
@@ -170,6 +169,9 @@ def _new_buffer(capacity: int) -> HitBuffer:
 def _found_in(buffer: HitBuffer, items: int) -> Found:
     """Return the Found of a HitBuffer that is filled; items: of all work."""
     taken, lost, begun = buffer.tally.tolist()
+    share = (begun or items) / items
+
+    # Threads take whole blocks; no thread took a last block that is shorter.
     block = min(CODES_AT_ONCE, len(buffer.codes))
-    codes = buffer.codes[: min(taken, len(buffer.codes) // block * block)]
-    return found_in(codes, lost, (begun or items) / items)
+    in_blocks = len(buffer.codes) // block * block
+    return found_in(buffer.codes[: min(taken, in_blocks)], lost, share)

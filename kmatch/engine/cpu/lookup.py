@@ -174,7 +174,7 @@ def _compare(memory, seeds, count, query, writer):
 def _compare_gapless(memory, seeds, count, query, shift, writer):
     """The same for mismatches; shift: of the window's start from its position."""
     windows, _, candidates, _ = memory
-    used = ~NONE >> np.uint64(64 - seeds.gapless)
+    used = ~NONE >> np.uint64(64 - seeds.window_length)
     for c in range(count):
         window = candidates.window[c]
         pattern = candidates.pattern[c]
@@ -206,7 +206,7 @@ def _search(memory, many, seeds, query, shift, left, writer):
         if read >= CANDIDATES or window == many - 1:
             if fetch_add(left, 0, -read) < read:
                 return False
-            if seeds.gapless:
+            if seeds.window_length:
                 _compare_gapless(memory, seeds, count, query, shift, writer)
             else:
                 _compare(memory, seeds, count, query, writer)
@@ -217,8 +217,8 @@ def _search(memory, many, seeds, query, shift, left, writer):
 @inlined
 def _first_owned(seeds, backward, pam_size, halo):
     """Return the first position that a strand owns: no window or alignment begins before it."""
-    if seeds.gapless:
-        return pam_size if backward else seeds.gapless - 1
+    if seeds.window_length:
+        return pam_size if backward else seeds.window_length - 1
     return 0 if backward else halo
 
 
@@ -234,10 +234,10 @@ def scan_lookup(work, view, pams, sizes, strands, seeds, left, buffer):
     halo = view.text.plane_words // view.text.words - view.text.rows
     patterns = len(seeds.low)
     slot = new_slot()
-    most = seeds.k if seeds.gapless else marked(seeds.k)
+    most = seeds.k if seeds.window_length else marked(seeds.k)
     writer = new_writer(buffer, slot, len(strands) * patterns, most)
     bits = np.empty((8, (SPAN + 2 * MARGIN) // 64 + 1), np.uint64)
-    used = ~NONE >> np.uint64(64 - (seeds.gapless or max(seeds.lengths) + seeds.k))
+    used = ~NONE >> np.uint64(64 - (seeds.window_length or max(seeds.lengths) + seeds.k))
     memory = _new_memory(patterns, seeds.k)
     item = next_item(work)
     while item >= 0:

@@ -26,6 +26,7 @@ WIDEST = 63  # letters of a PAM
 ENTRY = 6e-8  # seconds, about, to list one
 TAG_BITS = 2  # of an entry, pattern·2^TAG_BITS + differences
 CODE_SHIFT = 32  # bits of an entry below its code, where texts are sorted
+ENTRY_MASK = (1 << CODE_SHIFT) - 1
 BLOCK = 4096  # pieces whose neighbours are listed at a time, a quarter for each difference
 CODE_OF = np.array([0, 0, 1, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0], np.uint8)  # by mask
 SINGLE = np.array([1, 2, 4, 8], np.uint8)  # masks of one base
@@ -52,8 +53,8 @@ class Seeds(NamedTuple):
     a code are starts[code] … starts[code+1] − 1 of its table; present: uint64, a bit for each of
     these codes, whether it has any; entries: int32, pattern·2^TAG_BITS + differences; low, high:
     uint64[P], letters from the anchor on; lengths, limits: int64[P], letters and k; k: the largest;
-    gapless: the letters of windows that are compared for mismatches alone, otherwise 0; exact: a
-    bit for each of them that has to match.
+    window_length: the letters of windows that are compared for mismatches alone, otherwise 0;
+    exact: a bit for each of them that has to match.
     """
 
     lookups: Table
@@ -65,7 +66,7 @@ class Seeds(NamedTuple):
     lengths: Longs
     limits: Longs
     k: int
-    gapless: int = 0
+    window_length: int = 0
     exact: np.uint64 = np.uint64(0)
 
 
@@ -114,13 +115,13 @@ def plan_lookup(
         seeds = _list_pieces(masks, begins, pieces, query.limits[:count], query.k)
         if gapless:
             exact = _exact_letters(longest, constraints.near, constraints.far)
-            seeds = seeds._replace(gapless=longest, exact=exact)
+            seeds = seeds._replace(window_length=longest, exact=exact)
         return Tables(constraints.pams, constraints.sizes, strands, seeds)
 
     return Lookup(_entries(pieces, count) * ENTRY, tables)
 
 
-def _strands_of(reading: ReadingArrays, constraints: Constraints) -> Longs:
+def _strands_of(reading: ReadingArrays, constraints: Constraints) -> Table:
     """Return (minus, backward) of each strand that is searched, int64[S, 2]."""
     minus = distinct(constraints.minus)
     first = [int(np.argmax(constraints.minus == each)) for each in minus]
@@ -224,7 +225,7 @@ def _list_pieces(masks: Bytes, begins: Longs, pieces: list[Piece], limits: Longs
     )
 
 
-def _lookups_of(pieces: list[Piece], k: int) -> Longs:
+def _lookups_of(pieces: list[Piece], k: int) -> Table:
     """Return the lookups of Seeds: a piece's table is read wherever it may have been moved to."""
     lookups = []
     table_begin = 0
@@ -270,16 +271,22 @@ def _table(codes: Longs, piece: Piece) -> tuple[Longs, Ints]:
     block = BLOCK >> 2 * piece.errors
     for first in range(0, len(codes), block):
         listed.append(_list_texts(codes[first : first + block], first, piece))
+
+    # The entries by code, which is left out once they are in order.
     ordered = np.sort(np.concatenate(listed))
     counts = np.bincount(ordered >> CODE_SHIFT, minlength=4**piece.size)
-    return bounds_of(counts), ordered.astype(np.int32)
+    entries = (ordered & ENTRY_MASK).astype(np.int32)
+    return bounds_of(counts), entries
 
 
 def _list_texts(codes: Longs, first: int, piece: Piece) -> Longs:
     """Return the texts near to a piece of some patterns, int64[n].
 
-    codes: of the patterns from number `first` on. A text is its code, above CODE_SHIFT, and the
-    entry of one of the patterns (see Seeds).
+    codes: of the patterns from number `first` on. A text is its code and the entry of one of the
+    patterns (see Seeds):
+
+        numbered, uint32     pattern − first │ code             2·size bits of code
+        returned, int64      code            │ entry            CODE_SHIFT bits of entry
     """
     size = piece.size
     # Texts with up to 0, 1, … differences, each behind the number of its pattern among the codes.

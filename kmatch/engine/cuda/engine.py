@@ -14,9 +14,10 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from itertools import pairwise, product
 from queue import SimpleQueue
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -170,32 +171,35 @@ class CudaEngine(Engine):
         from kmatch.engine.cpu.primer import settle
         from kmatch.engine.cuda.primer import extend_primers
 
-        many = PARTS if len(starts.bounds) >= PART_STARTS and self.queues > 1 else 1
-        cuts = np.unique(np.linspace(0, len(starts.bounds), many * self.queues + 1).astype(int))
-        ends = list(pairwise(cuts.tolist()))
-        parts = [part_of(starts, *each) for each in ends]
+        # The parts of the target, and the share of each that is done.
+        start_count = len(starts.bounds)
+        parts_per_gpu = PARTS if start_count >= PART_STARTS and self.queues > 1 else 1
+        cuts = np.linspace(0, start_count, parts_per_gpu * self.queues + 1).astype(int)
+        part_bounds = list(pairwise(np.unique(cuts).tolist()))
+        parts = [part_of(starts, begin, end) for begin, end in part_bounds]
         shares = np.zeros(len(parts))
 
-        def extend(number: int) -> UnderWay[int]:
+        def extend(number: int, gpu: Gpu) -> UnderWay[int]:
+            """Raise the bounds of a part, which is done when this returns."""
+
             def listen(share: float) -> None:
                 shares[number] = share
                 if on_progress:
                     on_progress(float(shares.mean()))
 
-            def start(gpu: Gpu) -> UnderWay[int]:
-                with gpu.timed(frees=True):
-                    cells = extend_primers(gpu, self.threads, parts[number], columns, k, listen)
-                return UnderWay(lambda: cells)
+            with gpu.timed(frees=True):
+                cells = extend_primers(gpu, self.threads, parts[number], columns, k, listen)
+            return UnderWay(lambda: cells)
 
-            return self._start(start)
-
-        under_way = list(map(extend, range(len(parts))))
+        # Each GPU takes the next part when it is free.
+        tasks = [self._start(partial(extend, number)) for number in range(len(parts))]
         try:
-            cells = sum(each.found() for each in under_way)
+            cells = sum(task.found() for task in tasks)
         finally:
-            for each in under_way:
-                each.stop()
-        for (begin, end), part in zip(ends, parts, strict=True):
+            for task in tasks:
+                task.stop()
+
+        for (begin, end), part in zip(part_bounds, parts, strict=True):
             starts.bounds[begin:end] = part.bounds[: end - begin]
         settle(starts.limits, starts.bounds)
         return cells
@@ -258,38 +262,54 @@ def _carry_out(free: SimpleQueue[Gpu], start: Callable[[Gpu], UnderWay[Any]], ad
         free.put(gpu)
 
 
-def cuda_kernels(pairs: bool | None = None) -> dict[str, tuple[Any, tuple[Any, ...], Any]]:
-    """The kernels that searches launch on a GPU, by name, the slowest to compile first.
+class KernelPlan(NamedTuple):
+    """A kernel to compile: make(*constants) makes it; types: of its arguments."""
 
-    The function that makes a kernel, the constants it is called with, and the types of the kernel's
-    arguments. pairs: whether the GPU copies in the background, else it is the current GPU's.
+    make: Any
+    constants: tuple[Any, ...]
+    types: tuple[Any, ...]
+
+
+def cuda_kernels(pairs: bool | None = None) -> dict[str, KernelPlan]:
+    """Return the kernels that searches launch on a GPU, by name, the slowest to compile first.
+
+    pairs: whether copies run in the background, None to ask the current GPU.
     """
     from numba import typeof
 
     from kmatch.engine.cuda import edit, hamming, primer, primer_kernels, text
 
     pairs = driver.copies_in_background() if pairs is None else pairs
-    found: dict[str, tuple[Any, tuple[Any, ...], Any]] = {}
+    plans: dict[str, KernelPlan] = {}
 
-    def add(name: str, make: Any, kinds: Iterable[tuple[Any, ...]], *types: Any) -> None:
-        signature = tuple(typeof(example(each)) for each in types)
-        for constants in kinds:
-            found[" ".join(map(str, (name, *constants)))] = make, constants, signature
+    def add(name: str, make: Any, all_constants: Iterable[tuple[Any, ...]], *kinds: Any) -> None:
+        """Add a kernel for each choice of constants; kinds: of its arguments."""
+        types = tuple(typeof(example(kind)) for kind in kinds)
+        for constants in all_constants:
+            plans[" ".join(map(str, (name, *constants)))] = KernelPlan(make, constants, types)
 
-    steps = Annotated[Ints, 2]
+    # Primers.
     shorts = NDArray[np.uint32]
-    tile = Words, shorts, Ints, Ints, Table, primer_kernels.PrimerShape, Words, Table, Longs
-    heights = product((primer.HEIGHT,), primer.BITS, (primer_kernels.WIDTH,))
-    add("primer", primer_kernels.make_extend, heights, *tile)
-    scan = Words, edit.EditShape, Words, Annotated[Planes, 2], steps, Longs, Longs
-    strips = product(edit.STRIP_ROWS, edit.STRIP_BITS)
-    add("strips", edit.make_strips, strips, *scan, int, Words, Words, Words)
-    short = product(range(edit.STEP, edit.SHORT + 1, edit.STEP), (edit.SHORT_BITS,))
-    add("edit", edit.make_scan, short, *scan)
+    shape = primer_kernels.PrimerShape
+    primer_kinds = Words, shorts, Ints, Ints, Table, shape, Words, Table, Longs
+    primer_sizes = product((primer.HEIGHT,), primer.BITS, (primer_kernels.WIDTH,))
+    add("primer", primer_kernels.make_extend, primer_sizes, *primer_kinds)
+
+    # Differences, of long patterns in strips.
+    steps = Annotated[Ints, 2]
+    edit_kinds = Words, edit.EditShape, Words, Annotated[Planes, 2], steps, Longs, Longs
+    strip_sizes = product(edit.STRIP_ROWS, edit.STRIP_BITS)
+    add("strips", edit.make_strips, strip_sizes, *edit_kinds, int, Words, Words, Words)
+    short_rows = range(edit.STEP, edit.SHORT + 1, edit.STEP)
+    add("edit", edit.make_scan, product(short_rows, (edit.SHORT_BITS,)), *edit_kinds)
+
+    # Mismatches, by flat and by tall tiles.
+    tall_bits = [bits for bits in hamming.BITS if bits <= hamming.TALL_BITS]
     tiles = [(bits, LAYOUT.words, hamming.FLAT, pairs) for bits in hamming.BITS]
-    tall = [bits for bits in hamming.BITS if bits <= hamming.TALL_BITS]
-    tiles += [(bits, LAYOUT.words, hamming.TALL, pairs) for bits in tall]
-    hamming_types = Words, hamming.WindowShape, Planes, Ints, Words, steps, Longs, Longs
-    add("hamming", hamming.make_scan, tiles, *hamming_types)
+    tiles += [(bits, LAYOUT.words, hamming.TALL, pairs) for bits in tall_bits]
+    hamming_kinds = Words, hamming.WindowShape, Planes, Ints, Words, steps, Longs, Longs
+    add("hamming", hamming.make_scan, tiles, *hamming_kinds)
+
+    # Planes of IUPAC letters.
     add("fill", lambda: text.fill, [()], Words, int, Bytes, Words)
-    return found
+    return plans
