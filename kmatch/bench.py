@@ -45,7 +45,14 @@ DEFINITIONS = (
     "Forward strand. * An algorithm gets no more of the text than it searches in {seconds:g} s.",
 )
 COLUMNS = (
-    *("algorithm", "device", "text", "kernel", "call", "bp·pattern/s", "× engine", "hits"),
+    "algorithm",
+    "device",
+    "text",
+    "kernel",
+    "call",
+    "bp·pattern/s",
+    "× engine",
+    "hits",
     "same hits",
 )
 
@@ -230,7 +237,9 @@ def cells(row: Row) -> list[str]:
         row["algorithm"],
         row["device"],
         f"{row['size']:,}{'*' * (row['size'] < row['asked'])}",
-        *(shown(row["kernel"], "s"), shown(row["call"], "s"), shown(row["bp_pattern_s"])),
+        shown(row["kernel"], "s"),
+        shown(row["call"], "s"),
+        shown(row["bp_pattern_s"]),
         "" if row["of_engine"] is None else f"{row['of_engine']:.3g}",
         f"{row['hits']:,}",
         "yes" if row["equal"] else "NO",

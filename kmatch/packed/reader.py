@@ -10,18 +10,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from kmatch.arrays import Bools, Bytes, Longs, Words, bounds_of, gather, look_up
+from kmatch.arrays import Bools, Bytes, Longs, Table, Words, bounds_of, gather, look_up
 from kmatch.engine.engine import read_text
 from kmatch.engine.geometry import LANES_PER_WORD, Text
 from kmatch.engine.types import LETTERS
 from kmatch.errors import InputError
 from kmatch.packed.writer import (
+    CHUNK_NUMBERS,
     FIRST_VERSION,
     HEADER,
     INDEX,
     MAGIC,
+    NUMBER_BYTES,
+    RECORD_NUMBERS,
     SPARE,
     TAIL,
+    UNKNOWN_NUMBERS,
     VERSION,
     IndexNumbers,
     crc32,
@@ -127,30 +131,34 @@ class PackedFile:
         numbers = IndexNumbers(*INDEX.unpack_from(tail, SPARE))
         if min(numbers) < 0 or not numbers.words or not numbers.length:
             return False
-        # Where the tables of chunks and of records and the names begin in the tail.
-        chunks_start = SPARE + INDEX.size
-        records_start = chunks_start + 32 * numbers.chunks
-        unknown_start = records_start + 24 * numbers.records
-        names_start = unknown_start + 24 * numbers.stretches
-        if names_start + numbers.name_bytes != len(tail):
-            return False
         self.words = numbers.words
         self.plan = ChunkPlan(numbers.length, numbers.halo, numbers.gap, lead=numbers.halo)
-        chunks = np.frombuffer(tail, "<i8", 4 * numbers.chunks, chunks_start)
-        chunk_rows = chunks.reshape(-1, 4).tolist()
-        self.chunks = [StoredChunk(*row) for row in chunk_rows]
+
+        # Where the tables of chunks, of records and of unknown letters and the names begin.
+        chunks_start = SPARE + INDEX.size
+        records_start = chunks_start + NUMBER_BYTES * CHUNK_NUMBERS * numbers.chunks
+        unknown_start = records_start + NUMBER_BYTES * RECORD_NUMBERS * numbers.records
+        names_start = unknown_start + NUMBER_BYTES * UNKNOWN_NUMBERS * numbers.stretches
+        if names_start + numbers.name_bytes != len(tail):
+            return False
+
+        # The chunks.
+        chunk_columns = _columns(tail, chunks_start, CHUNK_NUMBERS, numbers.chunks)
+        self.chunks = [StoredChunk(*row) for row in chunk_columns.T.tolist()]
         self.lengths = [chunk.length for chunk in self.chunks]
-        records = np.frombuffer(tail, "<i8", 3 * numbers.records, records_start)
-        columns = records.reshape(-1, 3).T
-        self.begins, self.sizes, name_ends = np.ascontiguousarray(columns, np.int64)
+
+        # The records and their names.
+        record_columns = _columns(tail, records_start, RECORD_NUMBERS, numbers.records)
+        self.begins, self.sizes, name_ends = record_columns
         self._ends = self.begins + self.sizes
-        stretches = np.frombuffer(tail, "<i8", 3 * numbers.stretches, unknown_start)
-        columns = stretches.reshape(-1, 3).T
-        unknown_begin, unknown_size, letter = np.ascontiguousarray(columns, np.int64)
-        unknown_end = unknown_begin + unknown_size
-        self.unknown = UnknownLetters(unknown_begin, unknown_end, letter.astype(np.uint8))
         name_bounds = np.concatenate([np.zeros(1, np.int64), name_ends])
         self.names = RecordNames(name_bounds, np.frombuffer(tail, np.uint8, -1, names_start))
+
+        # The unknown letters.
+        unknown_columns = _columns(tail, unknown_start, UNKNOWN_NUMBERS, numbers.stretches)
+        unknown_begin, unknown_size, letter = unknown_columns
+        unknown_end = unknown_begin + unknown_size
+        self.unknown = UnknownLetters(unknown_begin, unknown_end, letter.astype(np.uint8))
         return (
             self._chunks_fit(planes_end)
             and self._records_fit()
@@ -333,6 +341,12 @@ class PackedFile:
         letters = look_up(masks, LETTERS)
         self.unknown.write(letters, number * self.plan.length)
         return letters
+
+
+def _columns(tail: bytes, start: int, width: int, rows: int) -> Table:
+    """Return the columns of a table of the index, int64[width, rows]; start: of it in the tail."""
+    numbers = np.frombuffer(tail, "<i8", width * rows, start)
+    return np.ascontiguousarray(numbers.reshape(rows, width).T, np.int64)
 
 
 def _ascends(places: Longs, end: int) -> bool:

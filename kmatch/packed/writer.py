@@ -57,6 +57,10 @@ HEADER = header_of(VERSION)
 SPARE = 512  # bytes
 TAIL = struct.Struct(f"<QII{len(MAGIC)}s")
 INDEX = struct.Struct("<8q")  # of IndexNumbers
+NUMBER_BYTES = 8  # of a number in the tables behind, whose rows have so many numbers:
+CHUNK_NUMBERS = 4  # offset, length, rows, checksum
+RECORD_NUMBERS = 3  # begin, letters, end of the name
+UNKNOWN_NUMBERS = 3  # begin, letters, letter
 
 # One vector of the recurrence, and rows that a tile takes whole: they are neighbours in memory.
 WORDS = 8
@@ -163,24 +167,35 @@ class _Tables:
     def take(self, chunk: LetterChunk, offset: int, rows: int, checksum: int) -> None:
         """Take a chunk, and the records that it shows, which may have grown since earlier ones."""
         self.chunks.append((offset, chunk.length, rows, checksum))
-        number, shown, begins, lengths = chunk.spans
-        self.names.append(shown[len(self.places) // 2 - number :])
-        pairs = np.stack([chunk.base + begins, lengths], axis=1)
-        self.places[2 * number :] = array("q", pairs.tobytes())
+        spans = chunk.spans
+        new_names = spans.names[len(self.places) // 2 - spans.first :]
+        self.names.append(new_names)
+        pairs = np.stack([chunk.base + spans.begins, spans.lengths], axis=1)
+        self.places[2 * spans.first :] = array("q", pairs.tobytes())
         self.unknown.append(unknown_letters(chunk.letters[: chunk.length]).moved(chunk.base))
 
     def index(self, words: int, plan: ChunkPlan) -> bytes:
         """Return the SPARE zeros and the index of a packed genome; words: in a row."""
         names = RecordNames.joined(self.names)
-        letters = names.used.tobytes()
+        name_letters = names.used.tobytes()
         unknown = reduce(UnknownLetters.followed_by, self.unknown)
-        layout = words, plan.length, plan.halo, plan.gap
-        numbers = IndexNumbers(*layout, len(self.chunks), len(names), len(letters), len(unknown))
+        numbers = IndexNumbers(
+            words=words,
+            length=plan.length,
+            halo=plan.halo,
+            gap=plan.gap,
+            chunks=len(self.chunks),
+            records=len(names),
+            name_bytes=len(name_letters),
+            stretches=len(unknown),
+        )
+
+        # The tables of chunks, of records and of unknown letters.
         chunks = np.array(self.chunks, "<i8")
-        records = np.zeros((len(names), 3), "<i8")
+        records = np.zeros((len(names), RECORD_NUMBERS), "<i8")
         records[:, :2] = np.array(self.places).reshape(-1, 2)
         records[:, 2] = names.bounds[1:] - names.bounds[0]
         columns = unknown.begin, unknown.end - unknown.begin, unknown.letter
         stretches = np.stack(columns, axis=1, dtype="<i8", casting="unsafe")
         tables = b"".join(table.tobytes() for table in (chunks, records, stretches))
-        return bytes(SPARE) + INDEX.pack(*numbers) + tables + letters
+        return bytes(SPARE) + INDEX.pack(*numbers) + tables + name_letters

@@ -139,13 +139,13 @@ class PackedChunk:
         """Return the PackedChunk of the positions begin … end−1 that this one owns."""
         return ChunkPart(self, begin, end)
 
-    def spans_of(self, begin: int, shown: int) -> Spans:
-        """Return the Spans of a part that shows the positions begin … shown−1.
+    def spans_of(self, begin: int, end: int) -> Spans:
+        """Return the Spans of a part that shows the positions begin … end−1.
 
         The last record before the part is one, as an end there may still be held.
         """
         spans = self.spans
-        first, last = np.searchsorted(spans.begins, [begin, shown]).tolist()
+        first, last = np.searchsorted(spans.begins, [begin, end]).tolist()
         first = max(first - 1, 0)
         last = max(last, first + 1)
         return Spans(

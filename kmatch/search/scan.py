@@ -66,6 +66,7 @@ class Scanner:
         return (chunk.part(begin, end) for begin, end in pairwise(cuts))
 
     def _finish(self, chunk: Any, scan: Scan, start: Start) -> Iterator[tuple[Any, Longs]]:
+        """Yield a chunk and the codes of its scan, or parts of it if not all codes fit."""
         found = scan.found()
         seen = (len(found.codes) + found.lost) / max(found.share, 1e-9)
         self._density = max(seen / chunk.length, FADING * self._density)

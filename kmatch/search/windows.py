@@ -187,13 +187,13 @@ class WindowSearch(Search[HitBatch]):
         span, is_in_record = chunk.records(position, self._panel.lengths[query])
         windows = Windows(position, query, distance, span)
 
-        # Others are of the next chunk.
+        # Windows that begin behind the chunk belong to the next one.
         is_kept = is_in_record & (position < chunk.length)
         if not is_kept.all():
             windows = windows.take(np.flatnonzero(is_kept))
         if self._most_unknown is not None:
-            last = windows.position + self._panel.lengths[windows.query]
-            counts = chunk.unknown.counts(windows.position, last)
+            window_end = windows.position + self._panel.lengths[windows.query]
+            counts = chunk.unknown.counts(windows.position, window_end)
             windows = windows.take(np.flatnonzero(counts <= self._most_unknown))
         if len(self._sought.rules.pams) > 1:
             windows = windows.take(np.flatnonzero(self._have_pam(windows, view)))
