@@ -31,7 +31,7 @@ def check_choice(what: str, value: Any, choices: tuple[str, ...]) -> None:
 
 
 def checked_count(name: str, value: Any, least: int = 0) -> int:
-    """A whole number as int; InputError where it is none, or not from `least` to MOST."""
+    """Return a whole number as int; InputError where it is none, or not from `least` to MOST."""
     try:
         if isinstance(value, bool):
             raise TypeError
@@ -46,7 +46,7 @@ def checked_count(name: str, value: Any, least: int = 0) -> int:
 
 
 def checked_share(name: str, text: str) -> tuple[int, int]:
-    """A share such as `10%` or `12.5%` as numerator and denominator.
+    """Return a share such as `10%` or `12.5%` as numerator and denominator.
 
     Raises InputError where the text is none, or not less than 100%.
     """

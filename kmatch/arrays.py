@@ -51,14 +51,14 @@ class Rows:
 
 
 def bounds_of(lengths: ArrayLike) -> Longs:
-    """Where each row begins, and where the last one ends, int64[n+1], from n lengths."""
+    """Return where each row begins, and where the last one ends, int64[n+1], from n lengths."""
     bounds = np.zeros(np.size(lengths) + 1, np.int64)
     np.cumsum(lengths, out=bounds[1:])
     return bounds
 
 
 def offsets_in_rows(bounds: Longs) -> Ints:
-    """The offset of each item in its row, int32[bounds[-1]]; bounds: int64[n+1]."""
+    """Return the offset of each item in its row, int32[bounds[-1]]; bounds: int64[n+1]."""
     lengths = np.diff(bounds)
     if len(lengths) and (lengths == lengths[0]).all():
         return np.tile(np.arange(lengths[0], dtype=np.int32), len(lengths))
@@ -68,7 +68,7 @@ def offsets_in_rows(bounds: Longs) -> Ints:
 
 
 def counted_in_rows(flags: Bools, bounds: Longs) -> Longs:
-    """How many flags are set in each row, int64[n]; bounds: int64[n+1]."""
+    """Return how many flags are set in each row, int64[n]; bounds: int64[n+1]."""
     totals = bounds_of(flags)
     return totals[bounds[1:]] - totals[bounds[:-1]]
 
@@ -96,13 +96,13 @@ def look_up(values: Bytes | bytes, table: Bytes) -> Bytes:
 
 
 def distinct(numbers: NDArray[Any]) -> NDArray[Any]:
-    """The distinct numbers of a flat array, sorted: np.unique, but that imports numpy.ma."""
+    """Return the distinct numbers of a flat array, sorted: np.unique, but that imports numpy.ma."""
     ordered = np.sort(numbers)
     return np.concatenate([ordered[:1], ordered[1:][ordered[1:] != ordered[:-1]]])
 
 
 def ranked(numbers: NDArray[Any]) -> tuple[NDArray[Any], Longs]:
-    """The distinct numbers of a flat array, sorted, and which of them each is, int64[n]."""
+    """Return the distinct numbers of a flat array, sorted, and which of them each is, int64[n]."""
     known = distinct(numbers)
     return known, np.searchsorted(known, numbers)
 

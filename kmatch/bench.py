@@ -76,7 +76,7 @@ class Case(NamedTuple):
     background: Bytes | None = None
 
     def head(self, size: int) -> Self:
-        """The same search in the first letters of the text."""
+        """Return the same search in the first letters of the text."""
         return self._replace(letters=self.letters[:size])
 
     @property
@@ -86,7 +86,7 @@ class Case(NamedTuple):
 
 
 def make_case(command: str, text: Bytes, m: int, patterns: int, k: int) -> Case:
-    """A Case of sizes as in SETTINGS."""
+    """Return a Case of sizes as in SETTINGS."""
     if command == "primer":
         return Case(command, text, [], k, random_letters(m, SEED + 1))
     return Case(command, text, cut_patterns(text, m, patterns, k), k)
@@ -99,7 +99,7 @@ def random_letters(count: int, seed: int = SEED) -> Bytes:
 
 
 def read_letters(path: str | None, count: int) -> Bytes:
-    """The first letters of a genome file, with an N after each record, or random ones."""
+    """Return the first letters of a genome file, with an N after each record, or random ones."""
     if path is None:
         return random_letters(count)
     parts: list[Bytes] = []
@@ -144,7 +144,7 @@ class Answer(NamedTuple):
 
 
 def by_engine(case: Case, device: str, threads: int | None = None) -> Answer:
-    """The engine's Answer: `call` packs the text, too."""
+    """Return the engine's Answer: `call` packs the text, too."""
     genome = Genome.from_records([("text", case.letters)])
     run = Run(device, threads, aligned=False)
     with warnings.catch_warnings(action="ignore", category=UserWarning):
@@ -173,7 +173,8 @@ def by_engine(case: Case, device: str, threads: int | None = None) -> Answer:
 
 
 def by_published(case: Case, engine: Any, algorithm: Algorithm) -> Answer:
-    """The Answer of a published algorithm: `call` goes from masks to hits, both on the host."""
+    """Return the Answer of a published algorithm: `call` goes from masks to hits, both on the
+    host."""
     published = Published(engine, algorithm)
     masks = encode_text(case.letters)
     patterns = [encode(pattern) for pattern in case.patterns]
@@ -247,7 +248,7 @@ def cells(row: Row) -> list[str]:
 
 
 def shown(number: float, unit: str = "") -> str:
-    """A number in three digits with a prefix: `12.3 G`, and times from μs to s: `12.3 ms`."""
+    """Return a number in three digits with a prefix, such as `12.3 G`; times from μs to s."""
     prefixes = ["", *"kMGTP"]
     size = 1.0
     if unit:

@@ -89,7 +89,7 @@ class Piece(NamedTuple):
     selection: Selection | None = None
 
     def opened(self) -> Genome | None:
-        """The Genome of the records; None where this machine has not got their file."""
+        """Return the Genome of the records; None where this machine has not got their file."""
         if self.content is not None:
             return Genome.of_packed(self.label, bytearray(self.content))
         assert self.file is not None
@@ -200,7 +200,7 @@ def search_piece(
 def find_hits(
     query: Query, run: Run, genomes: Genomes, regions: Regions | None, group: Group
 ) -> tuple[HitBatch, Progress]:
-    """The hits of a group of the patterns of a Query."""
+    """Return the hits of a group of the patterns of a Query."""
     numbers = np.arange(*group)
     search = begin_here(query.take(numbers, query.k), genomes, run, regions)
     batch = joined([no_hits(), *search.everywhere()])
@@ -210,7 +210,8 @@ def find_hits(
 def find_bounds(
     starts: Any, k: int, options: Any, run: Run, genomes: Genomes, regions: None, group: Group
 ) -> tuple[Longs, Progress]:
-    """The bounds of a group of the starts of primers, int64[n], that a background requires."""
+    """Return the bounds of a group of the starts of primers, int64[n], that a background
+    requires."""
     engine = choose_algorithm("primer", PatternSet([], []), run)
     begin, end = group
     bounds = raise_bounds(part_of(starts, begin, end), genomes.genome(0), k, options, engine)

@@ -50,7 +50,7 @@ class NameWarning(KmatchWarning):
 
 
 def shown(name: str, longest: int = LONGEST_SHOWN) -> str:
-    """A name or a note as messages show it: shortened, and without control characters."""
+    """Return a name or a note as messages show it: shortened, and without control characters."""
     name = CONTROL.sub("_", name)
     return name if len(name) <= longest else f"{name[:longest]}…"
 

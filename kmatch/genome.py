@@ -103,7 +103,8 @@ class Genome:
 
     @classmethod
     def from_records(cls, records: Iterable[Any], *, gaps: Gaps | None = None) -> Self:
-        """A Genome of (name, sequence) pairs, or of Biopython's SeqRecords, named by their ids.
+        """Return a Genome of (name, sequence) pairs, or of Biopython's SeqRecords, named by their
+        ids.
 
         Sequences are str, bytes, uint8 arrays of ASCII or Seqs of Biopython's. gaps: as for a file.
         Raises InputError for other sequences, and for letters that stand for no nucleotide.
@@ -130,7 +131,7 @@ class Genome:
 
     @classmethod
     def of_stretches(cls, label: str, stretches: Iterable[Stretch]) -> Self:
-        """A Genome of Stretches of whole records, whose names are clean."""
+        """Return a Genome of Stretches of whole records, whose names are clean."""
         genome = cls.__new__(cls)
         genome._begin("", label, True)  # which is no path
         genome._kept = list(stretches)
@@ -144,7 +145,7 @@ class Genome:
         return genome
 
     def __len__(self) -> int:
-        """The number of records; like `names`, it reads the file first."""
+        """Return the number of records; like `names`, it reads the file first."""
         return len(self.sizes[0])
 
     def __bool__(self) -> bool:
@@ -214,7 +215,7 @@ class Genome:
         return _names_and_lengths(self.parts())
 
     def __getstate__(self) -> dict[str, Any]:
-        """The parts that another process needs; it opens a file itself."""
+        """Return the parts that another process needs; it opens a file itself."""
         state = {name: value for name, value in vars(self).items() if name not in ("_lock", "file")}
         if os.path.isfile(self.path):
             state["_kept"] = None
@@ -260,7 +261,8 @@ class Genome:
         return size * (COMPRESSION if self.head.startswith(tuple(MAGIC.values())) else 1)
 
     def letters(self, record: str | int, start: int = 0, end: int | None = None) -> str:
-        """The letters of a record, by name or number, from start to end, in upper case, T for U.
+        """Return the letters of a record, by name or number, from start to end, in upper case, T
+        for U.
 
         Raises InputError where there is no such record, and where it has no such letters.
         """
@@ -282,7 +284,7 @@ class Genome:
     def parts(
         self, on_progress: Progress | None = None, ahead: Ahead = in_turn
     ) -> Iterator[Stretch]:
-        """The same as Stretches: short ones come together, long ones in parts.
+        """Return the same as Stretches: short ones come together, long ones in parts.
 
         ahead: how a file is read (see `Workers.ahead`).
         """
@@ -410,7 +412,7 @@ class _SelectedGenome(Genome):
 def as_genome(
     given: Genome | Path, rereads: bool | None = None, gaps: Gaps | None = None
 ) -> Genome:
-    """A Genome as it is, or the Genome of a path.
+    """Return a Genome as it is, or the Genome of a path.
 
     rereads: whether a pipe or a small file stays in memory, to be read again; None for any file;
     gaps: of a path, as Genome takes it.
@@ -494,7 +496,7 @@ class Genomes:
         return len(self._genomes)
 
     def with_circular(self, names: bool | Sequence[str]) -> "Genomes":
-        """The same, whose records with these names are circular; True: all, False: none."""
+        """Return the same, whose records with these names are circular; True: all, False: none."""
         listed = isinstance(names, Collection) and not isinstance(names, str | bytes)
         if not (isinstance(names, bool) or (listed and all(isinstance(n, str) for n in names))):
             raise InputError(f"circular is {names!r}; give True, or a list of names of records")

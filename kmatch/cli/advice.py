@@ -101,7 +101,7 @@ def _advice(error: click.UsageError, arguments: Iterable[str]) -> str | None:
 
 
 def _fitting(rows: Iterable[tuple[str, str]], context: click.Context) -> str | None:
-    """The first text whose option the command has."""
+    """Return the first text whose option the command has."""
     known = _options(context.command)
     text = next((text for needed, text in rows if not needed or needed in known), None)
     if text is None or "{usage}" not in text:

@@ -91,7 +91,7 @@ class Option(click.Option):
 
 
 def grouped(group: str, *options: Option) -> tuple[Option, ...]:
-    """Options, which help shows in a group."""
+    """Return options, which help shows in a group."""
     for option in options:
         option.group = group
     return options

@@ -23,7 +23,7 @@ Advance = Callable[[int | None, int | None], None]  # (consumed, size), in bytes
 
 
 def one_line(message: str) -> str:
-    """A message as one line that is safe to print: names in it may come from anyone's files.
+    """Return a message as one line that is safe to print: names in it may come from anyone's files.
 
     Characters that cannot be printed, such as an escape sequence for the terminal, are escaped as
     Python does; a text that is too long loses its middle.
@@ -33,7 +33,7 @@ def one_line(message: str) -> str:
 
 
 def shorten(text: str, longest: int) -> str:
-    """A text of at most `longest` characters; a longer one loses its middle."""
+    """Return a text of at most `longest` characters; a longer one loses its middle."""
     if len(text) <= longest:
         return text
     end = (longest - len(_CUT)) // 3
@@ -125,7 +125,7 @@ class Messages:
             self.detail(f"kernels are compiled by each process: {next(filter(None, reasons))}")
 
     def _is_watched(self) -> bool:
-        """Whether messages go to a terminal."""
+        """Return whether messages go to a terminal."""
         return not self.quiet and sys.stderr.isatty()
 
 

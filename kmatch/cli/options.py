@@ -80,7 +80,7 @@ ONE = Count(1)
 
 
 def sizes(context: click.Context, option: click.Parameter, value: str) -> tuple[int, int]:
-    """The callback of an option that holds two counts, the least and the most: MIN-MAX."""
+    """Return the callback of an option that holds two counts, the least and the most: MIN-MAX."""
     found = re.fullmatch(r"(\d{1,9})-(\d{1,9})", value, re.ASCII)
     if not found or int(found[1]) > int(found[2]):
         raise InputError(f"{value!r} is not MIN-MAX, as in 300-500")
@@ -101,7 +101,7 @@ def _parts_of(given: str) -> list[str]:
 
 
 def _circular(context: click.Context, option: click.Parameter, given: str | None) -> Any:
-    """Which records are circular, as `Genomes.with_circular` takes it."""
+    """Return which records are circular, as `Genomes.with_circular` takes it."""
     if given and os.path.exists(given):
         raise InputError(
             f"{given} is a file; give names of records, or the files first and --circular last"
@@ -481,8 +481,8 @@ HITS = (FILE, FORM_OF_HITS, *MORE, *COUNTS, STRAND, CIRCULAR, *RECORDS, *RUN)
 
 
 def format_of(given: Given, of_hits: bool = False, default: str = "bed") -> str:
-    """The format of a table: the one asked for, else by the file's suffix, else the default, or tsv
-    where columns are asked for.
+    """Return the format of a table: the one asked for, else by the file's suffix, else the default,
+    or tsv where columns are asked for.
 
     of_hits: whether the formats of hits are known too. Raises UsageError for a file whose suffix
     names no format, and for columns that a format has not.
@@ -502,7 +502,7 @@ def format_of(given: Given, of_hits: bool = False, default: str = "bed") -> str:
 
 
 def format_by_name(output: str | None, of_hits: bool = False, option: str = "-o") -> str | None:
-    """The format that a file's suffix names."""
+    """Return the format that a file's suffix names."""
     if output is None or output == "-" or is_special(output):
         return None
     name = os.path.basename(output).lower()

@@ -45,7 +45,7 @@ in one or two groups."""
 
 
 def _inches(context: click.Context, option: click.Parameter, given: str | None) -> Size | None:
-    """The callback of an option that holds a width and a height in inches."""
+    """Return the callback of an option that holds a width and a height in inches."""
     if given is None:
         return None
     found = re.fullmatch(r"(\d{1,2}(?:\.\d{1,3})?)[x×](\d{1,2}(?:\.\d{1,3})?)", given, re.ASCII)
@@ -325,7 +325,7 @@ def _figure(value: object) -> str:
 
 
 def _aligned(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """The lines of a table in columns."""
+    """Return the lines of a table in columns."""
     columns = []
     for name, *cells in zip(header, *rows, strict=True):
         width = max(map(len, (name, *cells)))

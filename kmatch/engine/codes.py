@@ -39,7 +39,8 @@ class Found(NamedTuple):
 
 
 def found_in(codes: Longs, lost: int, share: float) -> Found:
-    """A Found of codes in any order, int64[n], which are sorted in place; NO_CODE is left out.
+    """Return a Found of codes in any order, int64[n], which are sorted in place; NO_CODE is left
+    out.
 
     lost: hits beside them.
     """
@@ -48,13 +49,14 @@ def found_in(codes: Longs, lost: int, share: float) -> Found:
 
 
 def encode(position: Any, query: Any, distance: Any, queries: int, factor: int) -> Any:
-    """The code of a hit of one of `queries` queries; factor: k + 1. Kernels inline it."""
+    """Return the code of a hit of one of `queries` queries; factor: k + 1. Kernels inline it."""
     return (position * queries + query) * factor + distance
 
 
 def marked(k: int) -> int:
-    """The largest distance in codes of ends within k: one on a plateau before which, in reading
-    direction, D is lower may be marked by k + 1 more than its distance. Kernels inline it."""
+    """Return the largest distance in codes of ends within k: one on a plateau before which, in
+    reading direction, D is lower may be marked by k + 1 more than its distance. Kernels inline
+    it."""
     return 2 * k + 1
 
 
@@ -69,7 +71,7 @@ class Coding(NamedTuple):
         return encode(position, query, distance, self.queries, self.k + 1)
 
     def decode(self, codes: Longs) -> tuple[Longs, Longs, Longs]:
-        """(position, query, distance) of hit codes, int64[n] each."""
+        """Return (position, query, distance) of hit codes, int64[n] each."""
         rest = codes // (self.k + 1)
         position = rest // self.queries
         return position, rest - position * self.queries, codes - rest * (self.k + 1)

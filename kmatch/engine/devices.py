@@ -32,7 +32,7 @@ VECTOR_FEATURES = ("avx512f", "avx512vl", "avx2", "avx", "sse4.2", "neon", "sve"
 
 
 def choose_engine(device: str, threads: int | None = None, work: int | None = None) -> "Engine":
-    """The Engine for a device (see `kmatch.engine.engine`).
+    """Return the Engine for a device (see `kmatch.engine.engine`).
 
     device: `auto`, `cpu`, `cuda`, `cuda:N`, several GPUs as `cuda:0,1`, or `cuda:all`; threads: of
     the CPU, None for all cores; work: letters that a scan compares, by which `auto` chooses, None
@@ -60,7 +60,8 @@ def choose_engine(device: str, threads: int | None = None, work: int | None = No
 
 
 def _cuda_engine(device: str, threads: int | None, reason: str) -> "Engine":
-    """The engine of the GPUs that a device names, `auto` and `cuda` the first one that can be used.
+    """Return the engine of the GPUs that a device names, `auto` and `cuda` the first one that can
+    be used.
 
     Raises DeviceError with the reason there is none.
     """
@@ -108,7 +109,8 @@ def wake(device: str) -> None:
 
 
 def _has_driver() -> bool:
-    """Whether a driver for CUDA is there, or simulated; finds out without Numba's part for CUDA."""
+    """Return whether a driver for CUDA is there, or simulated; finds out without Numba's part for
+    CUDA."""
     return os.environ.get("NUMBA_ENABLE_CUDASIM", "0") != "0" or _driver() is not None
 
 

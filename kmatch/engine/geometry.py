@@ -40,7 +40,8 @@ class Text(NamedTuple):
 
 
 def text_of(planes: Words, words: int, rows: int, halo: int) -> Text:
-    """The Text of planes with so many words in a row, rows that a lane owns, and repeated ones."""
+    """Return the Text of planes with so many words in a row, rows that a lane owns, and repeated
+    ones."""
     return Text(planes, words, rows, (rows + halo) * words)
 
 
@@ -67,7 +68,8 @@ class Layout:
     reading_words: int = 8  # one vector of the recurrence, whatever the processor's are
 
     def shared_by(self, threads: int) -> "Layout":
-        """The same with longer chunks for many threads, which all wait for Python once a chunk."""
+        """Return the same with longer chunks for many threads, which all wait for Python once a
+        chunk."""
         many = max(threads // FEW_THREADS, 1)
         return replace(
             self,
@@ -76,7 +78,7 @@ class Layout:
         )
 
     def within(self, positions: int) -> "Layout":
-        """The same with chunks of at most so many positions."""
+        """Return the same with chunks of at most so many positions."""
         return replace(
             self,
             length=min(self.length, positions),
@@ -86,7 +88,7 @@ class Layout:
 
 
 def rows_for(length: int, halo: int, words: int | None) -> tuple[int, int]:
-    """(words in a row, rows that a lane owns) of a chunk that owns `length` positions.
+    """Return (words in a row, rows that a lane owns) of a chunk that owns `length` positions.
 
     Where `words` is None, they follow from the length. Long patterns get fewer, longer lanes, since
     repeated rows cost memory and packing.

@@ -34,7 +34,7 @@ class QueryArrays(NamedTuple):
 
 
 def window_arrays(masks: Bytes, bounds: Longs, exact: Bools, k: int) -> QueryArrays:
-    """The QueryArrays of Q windows that are searched within k.
+    """Return the QueryArrays of Q windows that are searched within k.
 
     masks: uint8[L], their letters side by side, along the forward text; bounds: int64[Q+1], where
     the letters of each window begin; none is empty; exact: bool[L], the letters that have to match.
@@ -56,7 +56,7 @@ def window_arrays(masks: Bytes, bounds: Longs, exact: Bools, k: int) -> QueryArr
 
 
 def _planes_of(masks: Bytes) -> tuple[Bytes, Planes]:
-    """The mask of each plane, uint8[4+x], and the plane of each letter, int8[L]."""
+    """Return the mask of each plane, uint8[4+x], and the plane of each letter, int8[L]."""
     others = [mask for mask in range(16) if mask.bit_count() != 1 and (masks == mask).any()]
     planes = np.array([1, 2, 4, 8, *others], np.uint8)
     plane_of = np.zeros(16, np.uint8)
@@ -99,7 +99,7 @@ class ReadingArrays(NamedTuple):
 
 
 def reading_arrays(masks: Bytes, begins: Longs, backward: Bytes) -> ReadingArrays:
-    """The ReadingArrays of Q queries.
+    """Return the ReadingArrays of Q queries.
 
     masks: uint8[L], their letters side by side; begins: int64[Q+1]; backward: uint8[Q].
     """
@@ -126,6 +126,6 @@ class DifferenceQuery(NamedTuple):
 
 
 def difference_query(reading: ReadingArrays, limits: Longs) -> DifferenceQuery:
-    """The DifferenceQuery of queries and the k of each, int64[Q]."""
+    """Return the DifferenceQuery of queries and the k of each, int64[Q]."""
     reach = int((np.diff(reading.begins) + limits).max())
     return DifferenceQuery(reading, limits, int(limits.max()), reach)

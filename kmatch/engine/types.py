@@ -62,7 +62,7 @@ class Texts(NamedTuple):
     letters: Bytes
 
     def counted(self, letter: str) -> Longs:
-        """How often each text has a letter, int64[n]."""
+        """Return how often each text has a letter, int64[n]."""
         return counted_in_rows(self.letters == ord(letter), self.bounds)
 
     def stretches(self, begins: Longs, lengths: Longs) -> "Texts":

@@ -20,7 +20,7 @@ RARE = 4096  # positions for each of which a filter may have a survivor
 
 
 def work_of(letters: int | None, lengths: Longs, strand: str) -> int | None:
-    """How many letters a scan compares, None where that is unknown.
+    """Return how many letters a scan compares, None where that is unknown.
 
     letters: of the text; lengths: int64[P], of the patterns; strand: `both`, `+` or `-`.
     """
@@ -28,7 +28,7 @@ def work_of(letters: int | None, lengths: Longs, strand: str) -> int | None:
 
 
 def device_for(work: int | None) -> tuple[str, str]:
-    """The device where there is a GPU, for some work: (`cpu` or `cuda`, why)."""
+    """Return the device where there is a GPU, for some work: (`cpu` or `cuda`, why)."""
     if work is None:
         return "cuda", "a usable GPU, and a text of unknown length"
     if work < GPU_PAYS:
@@ -37,15 +37,16 @@ def device_for(work: int | None) -> tuple[str, str]:
 
 
 def filter_pays(lengths: Longs, limits: Longs) -> Bools:
-    """Whether a filter is faster than a scan for differences, for each query, bool[Q]; lengths,
-    limits: int64[Q]."""
+    """Return whether a filter is faster than a scan for differences, for each query, bool[Q];
+    lengths, limits: int64[Q]."""
     pieces = limits + 1
     pays: Bools = pieces * np.power(ALIKE, lengths // pieces) < FEW_SURVIVORS
     return pays
 
 
 def try_lookup(patterns: int, k: int, pams: int, gapless: bool) -> bool:
-    """Whether a trial decides between a look-up and a scan, of mismatches alone if gapless."""
+    """Return whether a trial decides between a look-up and a scan, of mismatches alone if
+    gapless."""
     return patterns >= (TRIED_BESIDE if pams else TRIED) and (pams > 0 or gapless or k <= TRIED_K)
 
 
@@ -55,5 +56,5 @@ def most_candidates(positions: int, queries: int) -> int:
 
 
 def most_survivors(positions: int) -> int:
-    """The same for the survivors of a filter."""
+    """Return the same for the survivors of a filter."""
     return positions // RARE + 1

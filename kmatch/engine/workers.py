@@ -22,7 +22,7 @@ from kmatch.engine.geometry import Text
 
 
 def cores() -> int:
-    """The cores that this process may use."""
+    """Return the cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -44,7 +44,7 @@ def share_arenas() -> None:
 
 
 def pool(threads: int, name: str) -> ThreadPoolExecutor:
-    """The pool of so many threads of a name, which all who ask for it share."""
+    """Return the pool of so many threads of a name, which all who ask for it share."""
     return _pool(threads, name, os.getpid())  # a forked child has none of its parent's threads
 
 
@@ -67,7 +67,7 @@ TASKS_PER_THREAD = 4
 
 
 def stretches(queries: int, longest: int, rows: int, threads: int) -> int:
-    """How many parts a chunk's rows are cut into: short ones, and enough for all threads.
+    """Return how many parts a chunk's rows are cut into: short ones, and enough for all threads.
 
     longest: the most letters and k of a query together, which is the warm-up of a part.
     """

@@ -60,15 +60,15 @@ def digest(*versions: str, package: Path = PACKAGE) -> str:
 
 
 def kernel_sources(package: Path = PACKAGE) -> list[str]:
-    """The files that a kernel's code can come from, relative to the package."""
+    """Return the files that a kernel's code can come from, relative to the package."""
     found = [f"{folder}/{name}" for folder in FOLDERS for name in os.listdir(package / folder)]
     return sorted([*FILES, *(path for path in found if path.endswith(".py"))])
 
 
 @cache
 def folder_name() -> str:
-    """The name of the folders for the versions, the processor, and the sources as they are at the
-    first call."""
+    """Return the name of the folders for the versions, the processor, and the sources as they are
+    at the first call."""
     versions = __version__, sys.implementation.cache_tag or "", _numba(), llvmlite.__version__
     return f"kmatch-{digest(*versions, *processor())}"
 
@@ -79,7 +79,7 @@ def processor() -> tuple[str, str]:
 
 
 def _numba() -> str:
-    """The file that says Numba's version, read without an import."""
+    """Return the file that says Numba's version, read without an import."""
     found = find_spec("numba")
     file = Path(found.origin).with_name("_version.py") if found and found.origin else Path()
     return file.read_text() if file.is_file() else ""
@@ -87,8 +87,8 @@ def _numba() -> str:
 
 @cache
 def kernel_folders() -> list[Path]:
-    """The folder for this user's kernels, which is searched first and written to, and the one
-    beside the package, which an installer can fill for all users.
+    """Return the folder for this user's kernels, which is searched first and written to, and the
+    one beside the package, which an installer can fill for all users.
 
     The user's is in NUMBA_CACHE_DIR, or else in the user's caches, or without a home beside the
     package.
@@ -99,7 +99,7 @@ def kernel_folders() -> list[Path]:
 
 
 def user_caches() -> Path | None:
-    """The folder of kmatch among the user's caches, None for a user without a home."""
+    """Return the folder of kmatch among the user's caches, None for a user without a home."""
     variable, usual = CACHES.get(sys.platform, OTHER_CACHES)
     named = Path(os.environ.get(variable, ""))
     if named.is_absolute():
@@ -175,7 +175,7 @@ def remove_kernels() -> Iterator[str]:
 
 
 def describe_kernels(folder: Path) -> str:
-    """A folder, and how many kernels it has."""
+    """Return a folder, and how many kernels it has."""
     sizes: list[int] = []
     with suppress(OSError):  # none yet, or in somebody else's home
         sizes += [file.stat().st_size for file in folder.iterdir() if file.suffix == ".kernel"]
@@ -183,7 +183,7 @@ def describe_kernels(folder: Path) -> str:
 
 
 def find_or_make(file: str, make: Callable[[], bytes]) -> bytes:
-    """The object kept in a file, made by make() where there is none, and then kept.
+    """Return the object kept in a file, made by make() where there is none, and then kept.
 
     Of processes that want it at once one makes it, and the others wait. An error of make() is
     raised here.
@@ -205,7 +205,8 @@ def find_or_make(file: str, make: Callable[[], bytes]) -> bytes:
 
 
 def _is_ours(lock: IO[str]) -> bool:
-    """Whether this process has a lock, which ends with a process; one that is stopped has none."""
+    """Return whether this process has a lock, which ends with a process; one that is stopped has
+    none."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -220,7 +221,7 @@ def _is_ours(lock: IO[str]) -> bool:
 
 
 def find(file: str) -> bytes | None:
-    """The object kept whole in a file of any of the folders."""
+    """Return the object kept whole in a file of any of the folders."""
     for folder in filter(_is_safe, kernel_folders()):
         try:
             whole = (folder / file).read_bytes()
@@ -251,7 +252,7 @@ def keep(file: str, content: bytes) -> None:
 
 
 def file_of(module: str, name: str, *made_of: object) -> str:
-    """The file of a kernel, by all that it is made of beside sources and versions."""
+    """Return the file of a kernel, by all that it is made of beside sources and versions."""
     key = "\n".join(map(str, (module, name, *made_of)))
     short = hashlib.blake2b(key.encode(), digest_size=12).hexdigest()
     return f"{module.removeprefix('kmatch.')}.{name}.{short}.kernel"

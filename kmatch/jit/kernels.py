@@ -30,7 +30,7 @@ inlined: Decorator = numba.njit(inline="always")
 
 @cache
 def plain(kernel: Any) -> Any:
-    """The same kernel as Numba compiles it for callers in Python."""
+    """Return the same kernel as Numba compiles it for callers in Python."""
     return numba.njit(nogil=True)(getattr(kernel, "py_func", kernel))
 
 
@@ -100,8 +100,9 @@ def _numba_type(kind: Kind) -> Any:
 
 
 def _caller(kernel: Any) -> Any:
-    """An intrinsic that calls a compiled kernel with the items of its arguments, a word each, to
-    which it gets a pointer; it returns 0, or FAILED, which is 1, where the kernel raises something.
+    """Return an intrinsic that calls a compiled kernel with the items of its arguments, a word
+    each, to which it gets a pointer; it returns 0, or FAILED, which is 1, where the kernel raises
+    something.
 
     It names the kernel only, as LLVM would take all of it once again; `numba.carray` takes longer
     than most kernels. Private to Numba are get_arg_packer, declare_function and call_conv.
@@ -129,7 +130,7 @@ def _caller(kernel: Any) -> Any:
 
 
 def _emit(parts: tuple[str, str], entry: str, symbol: str) -> bytes:
-    """The object of LLVM's code, in which a function is called `symbol`."""
+    """Return the object of LLVM's code, in which a function is called `symbol`."""
     opaque = re.search(r"\bptr\b", parts[0])
     runtime = RUNTIME.format(p="ptr" if opaque else "i8*", w="ptr" if opaque else "i64*")
     module = binding.parse_assembly(runtime)

@@ -51,7 +51,8 @@ def open_packed(path: StrPath, label: str) -> "PackedFile | None":
 
 
 def parts_of_pipe(source: Source) -> Iterator[Stretch]:
-    """The Stretches of a packed genome in a pipe or a compressed file, which is read whole."""
+    """Return the Stretches of a packed genome in a pipe or a compressed file, which is read
+    whole."""
     data = bytearray(source.handle.read())
     return PackedFile(data, source.label).stretches()
 
@@ -199,7 +200,7 @@ class PackedFile:
         return is_ordered and bool(are_letters.all())
 
     def _planes_of(self, number: int) -> Words:
-        """The planes of a chunk, uint64[4·(rows + halo)·words] and SPARE bytes."""
+        """Return the planes of a chunk, uint64[4·(rows + halo)·words] and SPARE bytes."""
         chunk = self.chunks[number]
         words = 4 * self._plane_words(chunk.rows) + SPARE // 8
         return np.frombuffer(self._data, "<u8", words, chunk.offset)
@@ -214,7 +215,7 @@ class PackedFile:
         return (rows + self.plan.halo) * self.words
 
     def text(self, number: int) -> Text:
-        """The Text of a chunk."""
+        """Return the Text of a chunk."""
         rows = self.chunks[number].rows
         return Text(self.planes(number), self.words, rows, self._plane_words(rows))
 
@@ -385,7 +386,7 @@ class PackedLetters:
 
 
 def serves(file: PackedFile, plan: ChunkPlan, words: int | None) -> bool:
-    """Whether the chunks of a PackedFile can be searched instead of a ChunkPlan's.
+    """Return whether the chunks of a PackedFile can be searched instead of a ChunkPlan's.
 
     words: in a row, None if the search takes any number.
     """

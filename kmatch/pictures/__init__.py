@@ -67,7 +67,7 @@ def new_figure(size: Size, title: str = "") -> Any:
 
 
 def nothing(words: str) -> Any:
-    """A Figure that only says so."""
+    """Return a Figure that only says so."""
     figure = new_figure(Size(WIDTH, 1.5))
     axes = figure.subplots()
     axes.text(0.5, 0.5, words, ha="center", va="center", fontsize=14, color=GREY)
@@ -76,7 +76,7 @@ def nothing(words: str) -> Any:
 
 
 def saved(figure: Any, form: str, dots: int = DOTS) -> bytes:
-    """The bytes of a Figure as `png`, `svg` or `pdf`; dots: an inch."""
+    """Return the bytes of a Figure as `png`, `svg` or `pdf`; dots: an inch."""
     from matplotlib import rc_context
 
     handle = io.BytesIO()
@@ -98,7 +98,8 @@ def _clips_numbered(svg: bytes) -> bytes:
 
 
 def label(name: str, longest: int = LONGEST) -> str:
-    """A name that fits: a long one loses its middle, and Matplotlib reads no formulas in it."""
+    """Return a name that fits: a long one loses its middle, and Matplotlib reads no formulas in
+    it."""
     name = shown(name, 10_000).encode("utf-8", "replace").decode()
     if len(name) > longest:
         end = longest // 3
@@ -107,7 +108,7 @@ def label(name: str, longest: int = LONGEST) -> str:
 
 
 def short(number: float, unit: str = "") -> str:
-    """A number in few characters: `12.3k`, with the unit bp `820 bp` or `1.2 kbp`."""
+    """Return a number in few characters: `12.3k`, with the unit bp `820 bp` or `1.2 kbp`."""
     from matplotlib.ticker import EngFormatter
 
     return str(EngFormatter(unit, sep=" " if unit else "")(float(f"{number:.3g}")))

@@ -62,7 +62,7 @@ class Kind(NamedTuple):
     verdicts: Mapping[str, float] = _MISSING
 
     def shows(self, column: str) -> bool:
-        """Whether a column is drawn."""
+        """Return whether a column is drawn."""
         return column in self.needed or bool(re.fullmatch(self.others, column))
 
 
@@ -134,7 +134,7 @@ class Words(NamedTuple):
 
     @classmethod
     def of(cls, column: Iterable[Any]) -> "Words":
-        """The Words of a column."""
+        """Return the Words of a column."""
         numbers: dict[Any, int] = {}
         which = [numbers.setdefault(word, len(numbers)) for word in column]
         return cls(list(map(str, numbers)), np.array(which, np.int64))
@@ -189,12 +189,12 @@ class Table:
     heading: str = ""
 
     def __len__(self) -> int:
-        """The rows."""
+        """Return the number of rows."""
         column = self.columns[self.kind.needed[0]]
         return len(column.which if isinstance(column, Words) else column)
 
     def get(self, name: str) -> Any:
-        """A column, NaN in all rows where there is none."""
+        """Return a column, NaN in all rows where there is none."""
         return self.columns.get(name, np.full(len(self), nan))
 
     def draw(self, records: int | None = None) -> Any:
@@ -446,7 +446,7 @@ class _Reader:
             raise ValueError(f"starts at {row['start']} and ends before, at {row['end']}")
 
     def table(self) -> Table:
-        """The Table of the lines so far."""
+        """Return the Table of the lines so far."""
         columns = {
             name: Words.of(column) if name in _WORDS else np.array(column)
             for name, column in self._columns.items()
@@ -455,7 +455,7 @@ class _Reader:
 
 
 def _column(name: str) -> Any:
-    """An empty column as it is read: words, whole numbers or others."""
+    """Return an empty column as it is read: words, whole numbers or others."""
     if name in _WORDS:
         return []
     return array("q") if _WHOLE.fullmatch(name) else array("d")
@@ -482,7 +482,7 @@ def _value(name: str, cell: str, verdicts: Mapping[str, float]) -> str | float:
 
 
 def _kind_and_names(cells: list[str]) -> tuple[Kind, list[str]]:
-    """The kind of a table and its columns, by a header or by the first line of BED."""
+    """Return the kind of a table and its columns, by a header or by the first line of BED."""
     for kind in KINDS:
         if {*kind.needed} <= {*cells}:
             return kind, cells

@@ -41,7 +41,7 @@ class Algorithm(NamedTuple):
         return CITED[self.module]
 
     def limit_below(self, length: int, device: str) -> int:
-        """The limit on a device that a pattern of this length exceeds, 0 for none."""
+        """Return the limit on a device that a pattern of this length exceeds, 0 for none."""
         limit = self.longest.get(device, length)
         return limit if limit < length else 0
 
@@ -57,7 +57,7 @@ class Algorithm(NamedTuple):
         return Published(engine, self)
 
     def load(self, device: str) -> Callable[..., Any]:
-        """The function for a device, one of `devices` (see `kmatch.published`)."""
+        """Return the function for a device, one of `devices` (see `kmatch.published`)."""
         module = import_module(f"kmatch.published.{device}.{self.module}")
         algorithm: Callable[..., Any] = getattr(module, self.name.replace("-", "_"))
         return algorithm

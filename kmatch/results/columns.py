@@ -258,7 +258,8 @@ class Table(Generic[SomeBatch, Row]):
     @overload
     def __getitem__(self, rows: Any) -> Self: ...
     def __getitem__(self, rows: Any) -> Any:
-        """A row by its number; the rows of a slice, of a mask, bool[n], or of numbers, int[m]."""
+        """Return a row by its number; the rows of a slice, of a mask, bool[n], or of numbers,
+        int[m]."""
         if not isinstance(rows, slice) and not np.ndim(rows):
             return self._one_row(rows)
         if not isinstance(rows, slice):
@@ -392,7 +393,7 @@ class Table(Generic[SomeBatch, Row]):
         return needed("polars", "to_polars()").DataFrame(self._series(columns, as_lists="OU"))
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """The columns as a stream of Arrow, which Polars, DuckDB and others read.
+        """Return the columns as a stream of Arrow, which Polars, DuckDB and others read.
 
         Raises OutputError where neither pyarrow nor nanoarrow is installed.
         """
@@ -411,7 +412,8 @@ class Table(Generic[SomeBatch, Row]):
         return arrow.c_array_stream(table).__arrow_c_stream__(requested_schema)
 
     def column(self, name: str) -> Any:
-        """A column by its name, of TSV or of an attribute. Raises InputError for another name."""
+        """Return a column by its name, of TSV or of an attribute. Raises InputError for another
+        name."""
         return getattr(self, self.known(name))
 
     def _series(self, names: Sequence[str] | None = None, as_lists: str = "") -> dict[str, Any]:

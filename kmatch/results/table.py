@@ -276,7 +276,7 @@ class Hits(Placed[HitBatch, Hit]):
         self._write("gff3", target)
 
     def __add__(self, other: "Hits") -> "Hits":
-        """The hits of both, one behind the other, of searches of the same genomes.
+        """Return the hits of both, one behind the other, of searches of the same genomes.
 
         They have the columns of both. Patterns that differ come one behind the other too. Raises
         InputError for other genomes.

@@ -56,8 +56,8 @@ class Scanner:
                 scan.stop()
 
     def _parts(self, chunk: Any, least: int = 1) -> Iterable[Any]:
-        """A chunk in parts, `least` or more, of which each has room for its hits, if they are as
-        dense as those seen."""
+        """Return a chunk in parts, `least` or more, of which each has room for its hits, if they
+        are as dense as those seen."""
         many = int(self._density * MARGIN * chunk.length / self._capacity) + 1
         many = min(max(many, least), chunk.length)
         if many == 1:

@@ -83,7 +83,7 @@ _ODD = {
 
 
 def odd_letter(sequence: str, at: int) -> str:
-    """The message for a wrong letter at position `at` (from 0)."""
+    """Return the message for a wrong letter at position `at` (from 0)."""
     what = f"{sequence[at]!r} at position {at + 1} is not an IUPAC letter; "
     if " " in sequence.strip():
         return what + "write a tab between a name and a sequence"

@@ -89,7 +89,7 @@ def join_records(
 
 
 def _with_gaps(stretch: Stretch, gap: int) -> Letters:
-    """The letters of a Stretch, with `gap` zeros between records that are not empty."""
+    """Return the letters of a Stretch, with `gap` zeros between records that are not empty."""
     if len(stretch.lengths) == 1:
         return stretch.letters
     filled = np.flatnonzero(stretch.lengths)
@@ -148,7 +148,7 @@ class _Layout:
         return np.cumsum(gaps + lengths) - lengths
 
     def chunk(self, letters: Bytes, length: int) -> LetterChunk:
-        """The LetterChunk of the letters from `base` on, of which it owns `length`.
+        """Return the LetterChunk of the letters from `base` on, of which it owns `length`.
 
         Records that ended before are dropped, but for the last one, which may go on.
         """

@@ -47,7 +47,7 @@ class Circular:
             )
 
     def has(self, name: str) -> bool:
-        """Whether a record that exists is circular."""
+        """Return whether a record that exists is circular."""
         self.missing.pop(name, None)
         return self._names is None or name in self._names
 
@@ -67,7 +67,7 @@ class Circles:
         self._number = -1
 
     def parts(self, stretches: Iterable[Stretch]) -> Iterator[Stretch]:
-        """The Stretches with the letters behind circular records."""
+        """Return the Stretches with the letters behind circular records."""
         return self._laid_out(self._circular.pieces(stretches))
 
     def runs(self, stretches: Iterable[Stretch]) -> Iterator[tuple[bool, int, Iterator[Stretch]]]:

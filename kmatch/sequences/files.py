@@ -234,7 +234,7 @@ def _buffered(handle: Any, label: str) -> io.BufferedReader:
 
 
 def label_of(path: StrPath) -> str:
-    """How messages name an input."""
+    """Return how messages name an input."""
     return "standard input" if str(path) == "-" else str(path)
 
 
@@ -323,7 +323,7 @@ def refuse_others(source: Source, wanted: str) -> None:
 
 
 def is_list(path: str) -> bool:
-    """Whether a path names a file that lists genomes."""
+    """Return whether a path names a file that lists genomes."""
     return path.startswith(LIST)
 
 
@@ -345,7 +345,8 @@ def read_lines(path: StrPath, what: str) -> list[str]:
 
 
 def is_comment(line: str) -> bool:
-    """Whether a line of a table is blank, or one that may stand above or between rows of BED."""
+    """Return whether a line of a table is blank, or one that may stand above or between rows of
+    BED."""
     return not line.strip() or line.startswith("#") or bool(_UCSC.match(line))
 
 

@@ -117,7 +117,7 @@ def _twobit(source: Source) -> Iterator[Stretch]:
 
 
 def _letters_of_twobit(data: bytes, order: str, at: int) -> Bytes:
-    """The letters of the record at an offset; order: the type of numbers."""
+    """Return the letters of the record at an offset; order: the type of numbers."""
     size, count = np.frombuffer(data, order, 2, at).tolist()
     blocks = np.frombuffer(data, order, 2 * count + 1, at + 8)  # begins, lengths; of masked ones
     at += 8 + blocks.nbytes + 8 * int(blocks[-1]) + 4  # the last number is not used

@@ -58,11 +58,12 @@ class PatternSet:
         return len(self.names)
 
     def told(self, number: int) -> str:
-        """How messages begin that name a pattern and its letters."""
+        """Return how messages begin that name a pattern and its letters."""
         return f"pattern '{shown(self.names[number])}' has {self.lengths[number]} letters"
 
     def take(self, numbers: Longs | Ints) -> "PatternSet":
-        """The PatternSet of the patterns with these numbers, int[n]; itself where these are all."""
+        """Return the PatternSet of the patterns with these numbers, int[n]; itself where these are
+        all."""
         if np.array_equal(numbers, np.arange(len(self))):
             return self
         names = [self.names[number] for number in numbers]
@@ -123,7 +124,7 @@ def _given_rows(patterns: Any) -> Iterator["Row"]:
 
 
 def _of_text(text: str) -> PatternSet:
-    """The PatternSet of a str that is a path, or a sequence."""
+    """Return the PatternSet of a str that is a path, or a sequence."""
     if text != "-" and not os.path.exists(text) and letter_masks([text]).all():
         return checked_patterns([Row("", text)])
     try:
@@ -208,13 +209,13 @@ def checked_patterns(rows: Sequence["Row"], label: str = "", in_columns: bool = 
 
 
 def where_of(label: str, row: "Row") -> str:
-    """How messages of a Row begin."""
+    """Return how messages of a Row begin."""
     line = f"line {row.line}: " if row.line else ""
     return f"{label}: {line}" if label else ""
 
 
 def _fault(patterns: PatternSet, rows: Sequence["Row"], label: str, in_columns: bool) -> str:
-    """The message for the first pattern that cannot be searched."""
+    """Return the message for the first pattern that cannot be searched."""
     odd = np.flatnonzero(patterns.masks == 0)
     bad = patterns.lengths == 0
     bad[np.searchsorted(patterns.begins, odd, side="right") - 1] = True
@@ -250,12 +251,13 @@ def cells_of(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
 
 
 def rows_of(lines: list[str], label: str) -> Iterator[Row]:
-    """The Rows of FASTA, or of lines of BED with sequences or of a pattern each."""
+    """Return the Rows of FASTA, or of lines of BED with sequences or of a pattern each."""
     return (_fasta_rows if is_fasta(lines) else _line_rows)(lines, label)
 
 
 def is_fasta(lines: Iterable[str]) -> bool:
-    """Whether the first line that is neither blank nor a comment, of `#` or `;`, is a header."""
+    """Return whether the first line that is neither blank nor a comment, of `#` or `;`, is a
+    header."""
     for line in lines:
         if not is_comment(line) and not line.startswith(";"):
             return line.startswith(">")
@@ -319,7 +321,8 @@ def _line_rows(lines: list[str], label: str) -> Iterator[Row]:
 
 
 def is_bed(cells: list[str]) -> bool:
-    """Whether a line is BED with a sequence in its seventh column, as primer schemes have it."""
+    """Return whether a line is BED with a sequence in its seventh column, as primer schemes have
+    it."""
     return (
         len(cells) > BED_SEQUENCE
         and all(cell.isdecimal() for cell in cells[1:3])

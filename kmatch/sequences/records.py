@@ -135,7 +135,7 @@ class Stretch(NamedTuple):
 
 
 def stretch_of(name: str, letters: Letters, goes_on: bool = False) -> Stretch:
-    """The Stretch of one Record."""
+    """Return the Stretch of one Record."""
     return Stretch(RecordNames.of([name]), np.array([len(letters)], np.int64), letters, goes_on)
 
 

@@ -64,7 +64,7 @@ def _spread(number, i):
 
 @kernel
 def read(state, counter, bits, word, bit):
-    """The number in one lane (int64)."""
+    """Return the number in one lane (int64)."""
     number = np.int64(0)
     for i in range(bits):
         number |= (

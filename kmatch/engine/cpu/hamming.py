@@ -41,7 +41,7 @@ class Counter(NamedTuple):
 
 @kernel
 def counter_of(k):
-    """The Counter that overflows past k."""
+    """Return the Counter that overflows past k."""
     bits = 1
     while (1 << bits) < k + 1:
         bits += 1
@@ -63,7 +63,7 @@ def _half(a, b):
 
 @inlined
 def _start(first_count, bit):
-    """A bit of counters at their start."""
+    """Return a bit of counters at their start."""
     return fill_wide(NONE if first_count >> bit & 1 else ALL_ONES)
 
 
@@ -83,7 +83,7 @@ def _add_four(kept, counters, a, b, c, d):
 
 @inlined
 def _add_one(kept, counters, a):
-    """The same of one letter."""
+    """Return the same of one letter."""
     ones, twos, fours = counters
     ones, carry = _half(ones, a)
     if kept > 1:

@@ -33,7 +33,7 @@ def fetch_add(typingctx, array, index, amount):
 
 @kernel
 def next_item(work):
-    """The next item of work, −1 when none is left."""
+    """Return the next item of work, −1 when none is left."""
     item = fetch_add(work, 0, 1)
     return item if item < work[1] else -1
 
@@ -53,13 +53,13 @@ class Writer(NamedTuple):
 
 @kernel
 def new_slot():
-    """The slot of a thread that has no block yet; it must outlive the Writer."""
+    """Return the slot of a thread that has no block yet; it must outlive the Writer."""
     return np.zeros(3, np.int64)
 
 
 @kernel
 def new_writer(buffer, slot, queries, k):
-    """The Writer of a thread."""
+    """Return the Writer of a thread."""
     return Writer(buffer, pointer(slot, 0), queries, k + 1)
 
 

@@ -90,7 +90,7 @@ def _strip_size(height):
 
 @kernel
 def _any_lane(state, address, vectors):
-    """Whether a bit is set in any of some vectors."""
+    """Return whether a bit is set in any of some vectors."""
     every = fill(NONE)
     for i in range(address, address + WORDS * vectors, WORDS):
         every = every | load(state, i)
@@ -357,7 +357,7 @@ def _counter_bits(row, tile):
 
 @kernel
 def _deepest(bounds, limits):
-    """The largest bound of the lanes that are not lost; 0 where all are."""
+    """Return the largest bound of the lanes that are not lost; 0 where all are."""
     deepest = 0
     for lane in range(LANES):
         if bounds[lane] <= limits[lane]:
@@ -367,7 +367,7 @@ def _deepest(bounds, limits):
 
 @kernel
 def _grown(state):
-    """The state with twice the space."""
+    """Return the state with twice the space."""
     more = aligned(2 * state.size)
     for i in range(state.size):  # slices would take seconds to compile
         more[i] = state[i]

@@ -45,8 +45,8 @@ def _data(context, builder, kind, array):
 
 @intrinsic
 def pointer(typingctx, array, index):
-    """Where the items from array[index] on begin, to be indexed like a flat array; it must outlive
-    the pointer.
+    """Return where the items from array[index] on begin, to be indexed like a flat array; it must
+    outlive the pointer.
 
     A function that takes arrays counts references to them, which takes longer than a short one.
     """
@@ -67,7 +67,8 @@ def _address(context, builder, kind, array, index, words):
 def _loader(words):
     @intrinsic
     def load(typingctx, array, index):
-        """The vector that begins at array[index] of a flat uint64 array, or of a pointer to one."""
+        """Return the vector that begins at array[index] of a flat uint64 array, or of a pointer to
+        one."""
 
         def build(context, builder, signature, arguments):
             offset = context.cast(builder, arguments[1], signature.args[1], types.int64)
@@ -83,7 +84,7 @@ def _loader(words):
 def _filler(words):
     @intrinsic
     def fill(typingctx, word):
-        """The vector whose words are all one uint64."""
+        """Return the vector whose words are all one uint64."""
 
         def build(context, builder, signature, arguments):
             empty = ir.Constant(ir.VectorType(ir.IntType(64), words), ir.Undefined)
@@ -118,7 +119,7 @@ def store(typingctx, array, index, value):
 
 @intrinsic
 def nonzero(typingctx, value):
-    """A bit for each word of a vector, set where the word is not zero (int64)."""
+    """Return a bit for each word of a vector, set where the word is not zero (int64)."""
 
     def build(context, builder, signature, arguments):
         bits = builder.icmp_unsigned("!=", arguments[0], ir.Constant(arguments[0].type, None))
@@ -129,7 +130,7 @@ def nonzero(typingctx, value):
 
 
 def _of_word(operation, kind):
-    """A function of a word: operation(builder, word) gives a `kind`."""
+    """Return a function of a word: operation(builder, word) gives a `kind`."""
 
     @intrinsic
     def operate(typingctx, word):
@@ -157,8 +158,8 @@ reverse_bits = _of_word(ir.IRBuilder.bitreverse, types.uint64)
 
 @intrinsic
 def bits_alike(typingctx, array, index, other, at):
-    """A bit for each of 64 items from array[index] on of a flat uint8 array, set where it has one
-    of the bits of that from other[at] on."""
+    """Return a bit for each of 64 items from array[index] on of a flat uint8 array, set where it
+    has one of the bits of that from other[at] on."""
 
     def build(context, builder, signature, arguments):
         kind = ir.VectorType(ir.IntType(8), 64)
@@ -220,7 +221,7 @@ for each, build in {
 
 @kernel
 def aligned(words):
-    """A flat uint64 array of zeros that begins on a cache line."""
+    """Return a flat uint64 array of zeros that begins on a cache line."""
     array = np.zeros(words + 7, np.uint64)
     skip = -(array.ctypes.data // 8) % 8
     return array[skip : skip + words]

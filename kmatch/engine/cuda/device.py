@@ -47,21 +47,21 @@ class Gpu:
         driver.cuda.select_device(self.number)
 
     def timed(self, frees: bool = False) -> AbstractContextManager[None]:
-        """A context in which kernels are launched; times them where that is wanted.
+        """Return a context in which kernels are launched; times them where that is wanted.
 
         frees: see `Stopwatch.timing`.
         """
         return self.watch.timing(self.stream, frees) if self.watch else nullcontext()
 
     def copy_back(self, array: DeviceArray) -> Longs:
-        """A copy on the host of an array on the GPU that no kernel changes any more."""
+        """Return a copy on the host of an array on the GPU that no kernel changes any more."""
         copy: Longs = array.copy_to_host(stream=self._results)
         self._results.synchronize()
         return copy
 
     def text(self, text: Text, masks: Bytes) -> Text:
-        """The same Text on the GPU, with planes of IUPAC letters behind A, C, G and T; masks:
-        uint8[x], the bases of each.
+        """Return the same Text on the GPU, with planes of IUPAC letters behind A, C, G and T;
+        masks: uint8[x], the bases of each.
 
         Planes in pinned memory are copied at full speed and beside other work; from ordinary
         memory the driver makes a copy first.
@@ -85,7 +85,8 @@ class Gpu:
         return text._replace(planes=copy)
 
     def array(self, shape: int | tuple[int, ...], dtype: DTypeLike = np.uint64) -> DeviceArray:
-        """An uninitialised array on the GPU, for which planes are dropped where memory is short.
+        """Return an uninitialised array on the GPU, for which planes are dropped where memory is
+        short.
 
         Raises DeviceError where it does not suffice even so.
         """
@@ -107,7 +108,8 @@ class Gpu:
 def start_scan(
     gpu: Gpu, capacity: int, launch: Callable[[HitBuffer], object]
 ) -> UnderWay[tuple[Longs, int]]:
-    """A scan for `capacity` hit codes; launch(buffer) puts its kernels into the GPU's stream.
+    """Return a scan for `capacity` hit codes; launch(buffer) puts its kernels into the GPU's
+    stream.
 
     It finds (codes, lost): int64[n] in any order, and the hits that did not fit.
     """
@@ -130,5 +132,5 @@ def start_scan(
 
 @cache
 def open_gpu(number: int) -> Gpu:
-    """The Gpu of a number. Raises DeviceError where it cannot run kernels."""
+    """Return the Gpu of a number. Raises DeviceError where it cannot run kernels."""
     return Gpu(number)

@@ -118,7 +118,7 @@ class Cache:
 
 
 def find_devices() -> tuple[list[Device], str]:
-    """The usable GPUs, and the reason where there is none."""
+    """Return the usable GPUs, and the reason where there is none."""
     if cuda is None:
         return [], f"numba.cuda cannot be imported: {reason(_broken)}"
     try:
@@ -142,12 +142,12 @@ def _device(number: int, gpu: Any) -> Device:
 
 
 def is_failure(error: BaseException) -> bool:
-    """Whether the GPU or its driver failed, which raises several classes of Numba's."""
+    """Return whether the GPU or its driver failed, which raises several classes of Numba's."""
     return type(error).__module__.startswith("numba.cuda")
 
 
 def is_lack_of_memory(error: BaseException) -> bool:
-    """Whether memory of the GPU, or pinned memory, does not suffice."""
+    """Return whether memory of the GPU, or pinned memory, does not suffice."""
     return "OUT_OF_MEMORY" in str(error)
 
 
@@ -189,7 +189,8 @@ if cuda is not None:
 
 
 def mark(stream: Stream, timing: bool = False) -> Event:
-    """An event that occurs when the work now in a stream is done; timing: whether it has a time."""
+    """Return an event that occurs when the work now in a stream is done; timing: whether it has a
+    time."""
     event = cuda.event(timing=timing) if not SIMULATED else cuda.event()
     event.record(stream)
     return event
@@ -231,9 +232,8 @@ class Stopwatch:
 
 
 def pinned(size: int) -> Words:
-    """uint64[size] in pinned memory of the host, from which the GPU copies at full speed and while
-    it computes; in ordinary memory where the system grants no more of it.
-    """
+    """Return uint64[size] in pinned memory of the host, from which the GPU copies at full speed and
+    while it computes; in ordinary memory where the system grants no more of it."""
     try:
         return cuda.pinned_array(size, "uint64")
     except Exception as error:
@@ -243,19 +243,19 @@ def pinned(size: int) -> Words:
 
 
 def multiprocessors() -> int:
-    """Multiprocessors of the current GPU."""
+    """Return how many multiprocessors the current GPU has."""
     if SIMULATED:
         return 2
     return cuda.get_current_device().MULTIPROCESSOR_COUNT
 
 
 def copies_in_background() -> bool:
-    """Whether the current GPU copies to shared memory in the background."""
+    """Return whether the current GPU copies to shared memory in the background."""
     return SIMULATED or cuda.get_current_device().compute_capability >= BACKGROUND
 
 
 def memory() -> tuple[int, int]:
-    """Bytes of memory of the current GPU: (free, total)."""
+    """Return the bytes of memory of the current GPU: (free, total)."""
     if SIMULATED:
         return 1 << 30, 1 << 31
     free, total = cuda.current_context().get_memory_info()

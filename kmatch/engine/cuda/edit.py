@@ -139,7 +139,8 @@ class EditScan:
             kernel(*arguments, first, *kept)
 
     def _memory(self, units: int) -> list[DeviceArray]:
-        """The arrays of `StripMemory` for all blocks started together, fewer where memory is short.
+        """Return the arrays of `StripMemory` for all blocks started together, fewer where memory is
+        short.
 
         They are kept for later runs. units: blocks of all queries.
         """
@@ -152,7 +153,7 @@ class EditScan:
         return self._kept
 
     def _divide(self, text: Text) -> tuple[int, int]:
-        """How a text is divided: rows of a lane that a thread owns, and blocks of a query.
+        """Return how a text is divided: rows of a lane that a thread owns, and blocks of a query.
 
         Short stretches balance the work, long ones warm up less often. A multiprocessor with fewer
         than `busy` blocks finishes none of them sooner, and all wait for the last block for about
@@ -183,7 +184,7 @@ def _in_rows(reading: ReadingArrays, ranks: Longs, rows: int, filling: int) -> P
 
 
 def upload(query: DifferenceQuery, gpu: Gpu) -> list[EditScan]:
-    """An EditScan for the queries of as many rows each."""
+    """Return an EditScan for the queries of as many rows each."""
     alike: dict[tuple[int, int], list[int]] = {}
     for number, length in enumerate(np.diff(query.reading.begins).tolist()):
         alike.setdefault(strips_of(length), []).append(number)
@@ -323,7 +324,7 @@ def _append(counter, bits, left, task, pam_words, column, buffer):
 
 @cache
 def make_scan(rows: int, bits: int) -> Any:
-    """The kernel for patterns of up to `rows` letters and counters of `bits` bits."""
+    """Return the kernel for patterns of up to `rows` letters and counters of `bits` bits."""
 
     @kept()
     def kernel(text, shape, pam_words, letters, searches, hit_codes, count):
@@ -424,7 +425,7 @@ def _save_counter(counter, bits, own, strip, number):
 
 @cuda.jit(device=True)
 def _holds(counter, rows, bits, own, strip):
-    """Whether a value of a strip's rows in the last column is within k in any lane."""
+    """Return whether a value of a strip's rows in the last column is within k in any lane."""
     _load_counter(counter, bits, own, strip - 1)
     low = NONE
     here = own.at + 2 * strip * rows * own.apart
@@ -465,7 +466,7 @@ def _cross(state, rows, bits, strip, columns, way, own, tile, task, pam_words, b
 
 @cache
 def make_strips(rows: int, bits: int) -> Any:
-    """The kernel for strips of `rows` rows and counters of `bits` bits."""
+    """Return the kernel for strips of `rows` rows and counters of `bits` bits."""
     top = bits - 1
 
     @kept()

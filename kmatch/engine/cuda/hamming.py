@@ -147,7 +147,7 @@ def _tile(query: QueryArrays, needed: int, bits: int, words: int) -> tuple[int, 
 
 
 def _reach(depth: int, planes: int, words: int) -> int:
-    """The largest reach that a tile has room for."""
+    """Return the largest reach that a tile has room for."""
     rows = (SHARED_BYTES // 8 - THREADS * depth) // words
     return rows // planes - THREADS // words * depth - 1
 
@@ -210,7 +210,7 @@ def add_four(state, bits, row, a, b, c, d):
 
 @cuda.jit(device=True)
 def mismatches(counters, bits, row, bit, first_count):
-    """The count of a live lane."""
+    """Return the count of a live lane."""
     count = 0
     for b in range(bits):
         complemented = (counters[row * bits + b] >> uint64(bit)) & ONE
@@ -250,7 +250,7 @@ def _count_staged(state, bits, depth, lanes, code):
 
 @cuda.jit(device=True)
 def _far(text, letters, i, row, word):
-    """The lanes in which letter i of the windows at a row matches, from device memory."""
+    """Return the lanes in which letter i of the windows at a row matches, from device memory."""
     plane = int64(letters.planes[i])
     if plane == ALWAYS:
         return ALL_ONES
@@ -340,7 +340,8 @@ class WindowShape(NamedTuple):
 
 @cache
 def make_scan(bits: int, words: int, depth: int, pairs: bool) -> Any:
-    """The kernel for counters of `bits` bits, rows of `words` words and `depth` rows a thread.
+    """Return the kernel for counters of `bits` bits, rows of `words` words and `depth` rows a
+    thread.
 
     pairs: see `copy_tile`.
     """

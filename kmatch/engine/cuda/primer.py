@@ -144,7 +144,7 @@ class Extension:
         self._fewest = FEWEST * driver.multiprocessors()
 
     def _last(self) -> int:
-        """The largest limit of an open start, 0 where none is open."""
+        """Return the largest limit of an open start, 0 where none is open."""
         return int(self._limits[self._bounds <= self._limits].max(initial=0))
 
     def pieces(self) -> Iterator[tuple[int, int]]:

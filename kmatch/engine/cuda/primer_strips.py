@@ -169,7 +169,7 @@ def carry_down(state, rows, bits, tile, stretch, borders, begun):
 
 @cuda.jit(device=True)
 def _load_letters(state, width, stretch, borders, t):
-    """The letters of COLUMNS columns from t on; begins to load the deltas above them."""
+    """Return the letters of COLUMNS columns from t on; begins to load the deltas above them."""
     if borders.source >= 0:
         first = borders.source + (t - stretch.origin) * 2 * width
         for c in range(COLUMNS):

@@ -216,7 +216,7 @@ def add_four(counter, bits, plus, minus):
 
 @cuda.jit(device=True)
 def read(counter, bits, bit):
-    """The number in a lane, whose sign is set."""
+    """Return the number in a lane, whose sign is set."""
     number = 0
     for b in range(bits - 1):
         number += int((counter[b] >> uint64(bit)) & ONE) << b

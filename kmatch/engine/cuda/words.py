@@ -41,7 +41,7 @@ step_of = cuda.jit(device=True)(queries.step_of)
 
 @cuda.jit(device=True)
 def any_live(depth, live):
-    """Whether any lane is live in the words of `depth` rows, a constant of the kernel."""
+    """Return whether any lane is live in the words of `depth` rows, a constant of the kernel."""
     some = NONE
     for i in range(depth):
         some |= live[i]
@@ -50,18 +50,19 @@ def any_live(depth, live):
 
 @cuda.jit(device=True)
 def smaller(a, b):
-    """The smaller of two numbers; min() does not compile everywhere in Numba's CUDA target."""
+    """Return the smaller of two numbers; min() does not compile everywhere in Numba's CUDA
+    target."""
     return a if a < b else b
 
 
 @cuda.jit(device=True)
 def larger(a, b):
-    """The larger of two numbers; see `smaller`."""
+    """Return the larger of two numbers; see `smaller`."""
     return a if a > b else b
 
 
 def _lop3(function):
-    """A function of three words as an operation of the GPU's."""
+    """Return a function of three words as an operation of the GPU's."""
     table = function(*INPUTS) & 0xFF
     code = (
         "{ .reg .b32 a, b, c, d, e, f; "
@@ -103,7 +104,7 @@ if SIMULATED:
         return (int(word) & -int(word)).bit_length() - 1
 
     def any_of_warp(lanes):
-        """Whether this thread has lanes; a warp is never in step here."""
+        """Return whether this thread has lanes; a warp is never in step here."""
         return lanes != NONE
 
 else:

@@ -39,7 +39,7 @@ def _words(many: int, counters: int) -> int:
 
 
 def look_up_memory(patterns: Bytes, dtype: DTypeLike) -> LookUp:
-    """The LookUp for patterns, masks as uint8[r, m], in words of an unsigned dtype.
+    """Return the LookUp for patterns, masks as uint8[r, m], in words of an unsigned dtype.
 
     fb_lvl_j_t says for each pattern whether it differs from t at level j. Counters do not cross the
     border of a word. A bit_vector has as many words as r patterns need (Eq. 3), or a few more.
@@ -78,7 +78,7 @@ class ShiftAdd(NamedTuple):
 
 
 def shift_add_table(pattern: Bytes) -> ShiftAdd:
-    """The ShiftAdd of a pattern, masks as uint8[m]."""
+    """Return the ShiftAdd of a pattern, masks as uint8[m]."""
     m = len(pattern)
     size = _counter_size(m)
     counters = 64 // size

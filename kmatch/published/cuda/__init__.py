@@ -31,13 +31,13 @@ class DeviceText:
             kernel[blocks, threads, self._stream, shared](*arguments)
 
     def put(self, array: NDArray[Any]) -> DeviceArray:
-        """A copy of an array on the GPU."""
+        """Return a copy of an array on the GPU."""
         copy = self.empty(array.shape, array.dtype)
         copy.copy_to_device(np.ascontiguousarray(array), stream=self._stream)
         return copy
 
     def fetch(self, array: DeviceArray) -> NDArray[Any]:
-        """A copy on the host of an array on the GPU."""
+        """Return a copy on the host of an array on the GPU."""
         copy = array.copy_to_host(stream=self._stream)
         self._stream.synchronize()
         return copy

@@ -34,9 +34,9 @@ def naive(text: DeviceText, patterns: Bytes, k: int, result: DeviceArray) -> Non
 
 @cache
 def make_shift_add(words: int) -> Any:
-    """The kernel for states of `words` words of 64 bits; shape: bits of a counter, where the last
-    one begins, the mask that keeps counters in their word, letters of the pattern, k, and positions
-    of a thread."""
+    """Return the kernel for states of `words` words of 64 bits; shape: bits of a counter, where the
+    last one begins, the mask that keeps counters in their word, letters of the pattern, k, and
+    positions of a thread."""
 
     @kept()
     def kernel(text, table, shape, result):
@@ -99,8 +99,8 @@ def _split(vector, word, size, counters, k, result, i):
 
 @cache
 def make_thread(words: int, shared: bool) -> Any:
-    """The kernel of the thread PMASM method, or of the shared-mem one, for bit_vectors of `words`
-    words."""
+    """Return the kernel of the thread PMASM method, or of the shared-mem one, for bit_vectors of
+    `words` words."""
 
     @kept()
     def kernel(text, table, m, size, counters, k, result):

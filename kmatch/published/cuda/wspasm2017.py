@@ -127,7 +127,7 @@ def _row(x, letter, i, rows, m, k, table):
 
 @cuda.jit(device=True)
 def _of_thread_before(value):
-    """A value as the thread before in the warp has it; the first thread's own."""
+    """Return a value as the thread before in the warp has it; the first thread's own."""
     return cuda.shfl_up_sync(WHOLE_WARP, int32(value), 1)
 
 
@@ -161,8 +161,8 @@ def _last_cell(text, pattern, letters, x, before, inside, rows):
 
 @cache
 def make_shuffle(shared: bool) -> Any:
-    """The kernel of algorithm 2; shared: whether the block's text, the pattern and the rows are in
-    shared memory. Otherwise rows, int32[blocks, 2, ENTRIES], are in global memory."""
+    """Return the kernel of algorithm 2; shared: whether the block's text, the pattern and the rows
+    are in shared memory. Otherwise rows, int32[blocks, 2, ENTRIES], are in global memory."""
 
     @kept()
     def kernel(text, pattern, letters, x, k, overlap, rows, table):
