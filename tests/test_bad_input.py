@@ -221,6 +221,19 @@ def test_letters_that_no_nucleotide_has(folder, monkeypatch):
             names_in(folder / "input")
 
 
+def test_files_joined_without_a_line_end(folder, monkeypatch):
+    """What stands behind the '>' would be letters of the record before."""
+    (folder / "input").write_bytes(b">chr1\nACGTACGTAC" + b">chrX\nTTTTACGT\n")
+    said = "record 1, 'chr1', has '>' at position 11: a header of FASTA begins a line"
+    for block in (4, 16, 1 << 20):
+        monkeypatch.setattr("kmatch.sequences.fasta.BLOCK", block)
+        with pytest.raises(kmatch.InputError, match=said):
+            names_in(folder / "input")
+    failed(here("filter", folder / "input", "-p", "ACGT", "-k", 0), said)
+    with pytest.raises(kmatch.InputError, match="'>' at position 3"):
+        kmatch.Genome.from_records([("r", "AC>GT")])
+
+
 # Inputs without an end
 
 

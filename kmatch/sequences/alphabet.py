@@ -17,6 +17,7 @@ IUPAC = {
 
 PROTEIN_LETTERS = "EFIJLOPQZ"  # letters of amino acids that are no IUPAC code of a nucleotide
 GAPS = "-."  # of alignments
+HEADER = ">"  # of FASTA, at the beginning of a line
 FOREIGN = 128  # is set in what a reading has for a letter that is an error
 _GAPS_ADVICE = (
     "--gaps drop leaves gaps out, and --gaps unknown keeps them as unknown letters (in Python: "
@@ -26,12 +27,15 @@ Origin = tuple[str, int, str]  # the input, the record's number, counted from 1,
 
 
 def _read_as(byte: int) -> int:
-    """What a byte of a text is read as: itself, 0 for a blank, which is left out, or `*`."""
+    """Return what a byte of a text is read as: itself, 0 for a blank, which is left out, or `*`.
+
+    The sign FOREIGN is set in a byte that is an error.
+    """
     if byte in b" \t\v\f\n\r":
         return 0
-    if chr(byte).upper() in PROTEIN_LETTERS or chr(byte) in digits:
+    if chr(byte).upper() in PROTEIN_LETTERS or chr(byte) in digits + HEADER:
         return byte | FOREIGN
-    return byte if 33 <= byte < 127 and byte != ord(">") else ord("*")
+    return byte if 33 <= byte < 127 else ord("*")
 
 
 READ_AS = np.array([_read_as(byte) for byte in range(256)], np.uint8)  # gaps are unknown letters
@@ -146,6 +150,11 @@ def foreign_letter(origin: Origin, offset: int, letter: int, advice: str = "") -
         return InputError(
             f"{where} {offset + 1}: it looks like an alignment, in which '.' may also stand for "
             f"the letter above it; {advice or _GAPS_ADVICE}"
+        )
+    if chr(letter) == HEADER:
+        return InputError(
+            f"{where} {offset + 1}: a header of FASTA begins a line; where files were joined, end "
+            "the last line of each"
         )
     return InputError(
         f"{where} {offset + 1}, which stands for no nucleotide: it looks like protein; "
