@@ -364,3 +364,48 @@ def test_primers_and_probes_that_are_searched_apart(tmp_path):
         rows = [line.split(b"\t")[:3] for line in of_file.out.splitlines()]
         assert [(name.decode(), int(start), int(end)) for name, start, end in rows] == expected
         assert of_pipe.out == of_file.out
+
+
+def test_probes_in_records_without_primers(tmp_path):
+    """Searched apart, primers and probes have sites in other records, and in as many batches.
+
+    a, c, d   ---(==)---
+    b         -===>-(==)-<===-
+    """
+    probe = "TTGGCCTAGGTTAC"
+    apart = random_letters(200, 5) + probe + random_letters(200, 6)
+    product = FORWARD + "ACGTACGT" + probe + "TGCATGCA" + naive.reverse_complement(REVERSE)
+    records = [("a", apart), ("b", product), ("c", apart), ("d", apart)]
+    genome, pairs = tmp_path / "g.fa", tmp_path / "pairs.tsv"
+    genome.write_bytes(fasta(records))
+    pairs.write_text(f"p\t{FORWARD}\t{REVERSE}\t{probe}\n")
+    options = (pairs, "-k", 1, "--product", "20-200", "--exact-3p", 3)
+    assert here("pcr", genome, *options).out.startswith(b"b\t0\t")
+    lines = here("assay", pairs, genome, *options[1:], "--each", "record").out.splitlines()
+    assert [line.split(b"\t")[2] for line in lines[1:]] == [b"no", b"yes", b"no", b"no"]
+
+
+def test_a_record_has_the_products_that_it_has_alone():
+    """Of random pieces, so that any oligo has sites in any records; from circles too."""
+    rng = np.random.default_rng(11)
+    probe = "TTGGCCTAGGTTAC"
+    reverse = naive.reverse_complement(REVERSE)
+    pieces = [FORWARD, reverse, probe, naive.reverse_complement(probe), "ACGTTGCA"]
+    pairs = {"p": (FORWARD, REVERSE, probe)}
+    found = 0
+    for circular in (False, True):
+        for _ in range(12):
+            records = []
+            for number in range(int(rng.integers(2, 9))):
+                chosen = rng.integers(0, len(pieces), int(rng.integers(0, 12)))
+                records.append((f"r{number}", "AC" + "".join(pieces[each] for each in chosen)))
+            how = {"product": (30, 160), "exact_3p": 3, "device": "cpu", "circular": circular}
+            both, *alone = (
+                [(x.record, x.start, x.end, x.strand) for x in kmatch.pcr(genome, pairs, 1, **how)]
+                for genome in map(
+                    kmatch.Genome.from_records, [records, *([each] for each in records)]
+                )
+            )
+            assert both == [row for rows_alone in alone for row in rows_alone]
+            found += len(both)
+    assert found > 50

@@ -5,14 +5,13 @@ end, so that it is searched without:
 
     sites of primers    |==>  |    <==|   ==> |     exact_3p as it was asked for
     sites of probes     | (=) |  (=)  |       |     exact_3p 0
-    together            |==> (=)|(=) <==|==>  |     record by record
+    together            |==> (=)|(=) <==|==>  |     whole records
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from heapq import merge
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -90,20 +89,47 @@ class SearchesApart:
         return self._together([search.everywhere() for search in self._searches])
 
     def _together(self, found: list[Iterable[HitBatch]]) -> Iterator[HitBatch]:
-        """Yield the hits of all searches in order, a batch a record."""
-        records = merge(*map(_numbered, self._oligos, found), key=_place)
-        for _, of_record in groupby(records, key=_place):
-            yield joined(list(of_record)).in_order()
+        """Yield the hits of all searches in order, in batches of whole records.
+
+        Records come as far as all searches have them:
+
+            next hits of primers    |0|1 1|
+            next hits of probes     |1|2 2|3|
+            yielded, and left       |0|1 1 1|  and  |2 2|3|
+        """
+        searches = list(map(_numbered, self._oligos, found))
+
+        # The next hits of each search, None behind the last ones.
+        heads = [next(search, None) for search in searches]
+        while left := [head for head in heads if head is not None]:
+            # The hits up to the last record that all searches have whole.
+            end = min(map(_last_place, left))
+            parts = []
+            for number, head in enumerate(heads):
+                if head is None or head.origin.number > end.genome:
+                    continue
+                count = int(np.searchsorted(head.record, end.record, side="right"))
+                parts.append(head.picked(slice(count)))
+                rest = head.picked(slice(count, None))
+                heads[number] = rest if len(rest) else next(searches[number], None)
+            yield joined(parts).in_order()
+
+
+class Place(NamedTuple):
+    """A record of a genome, both by number."""
+
+    genome: int
+    record: int
 
 
 def _numbered(oligos: Longs, batches: Iterable[HitBatch]) -> Iterator[HitBatch]:
-    """Yield the hits of some oligos record by record, by the numbers among all oligos."""
+    """Yield the hits of some oligos in whole records, by the numbers among all oligos."""
     numbers = oligos.astype(np.int32)
     for _, of_genome in groupby(filter(len, batches), key=lambda batch: batch.origin.number):
         for hits in by_record(of_genome):
             yield replace(hits, pattern=numbers[hits.pattern])
 
 
-def _place(hits: HitBatch) -> tuple[int, int]:
-    """Return the genome and the record of hits in one record."""
-    return hits.origin.number, int(hits.record[0])
+def _last_place(hits: HitBatch) -> Place:
+    """Return the Place of the last of some hits."""
+    return Place(hits.origin.number, int(hits.record[-1]))
