@@ -164,6 +164,19 @@ TAIR = lines(
     ("pseudogenic_transcript", 201, 260, "ID=AT1G2.1;Parent=AT1G2;Name=AT1G2.1"),
     ("pseudogenic_exon", 201, 220, "Parent=AT1G2.1"),
 )
+BAKTA = lines(  # which writes no gene lines, and the product as Name
+    ("CDS", 11, 40, "ID=E_05;Name=hypothetical protein;locus_tag=E_05"),
+    ("CDS", 101, 120, "ID=E_10;Name=Aspartokinase;locus_tag=E_10;gene=thrA"),
+    ("tRNA", 201, 220, "ID=E_15;Name=tRNA-Ile;locus_tag=E_15;gene=trnI"),
+    ("tRNA", 401, 420, "ID=E_20;Name=tRNA-Ile;locus_tag=E_20;gene=trnI"),
+    ("CDS", 501, 560, "ID=E_25;Name=hypothetical protein;locus_tag=E_25"),
+)
+COPIES = lines(  # of a gene without a gene line: transcripts that overlap are one
+    ("exon", 11, 20, 'gene_id "M"; transcript_id "M";'),
+    ("exon", 91, 100, 'gene_id "M"; transcript_id "M";'),
+    ("exon", 51, 60, 'gene_id "M"; transcript_id "M_2";'),
+    ("exon", 201, 220, 'gene_id "M"; transcript_id "M_dup1";'),
+)
 FORMS = {  # the genes (start, end, name), and the exons, positions from 1
     "Ensembl": (
         ENSEMBL,
@@ -181,6 +194,22 @@ FORMS = {  # the genes (start, end, name), and the exons, positions from 1
         PROKKA,
         [(301, 360, "P_3"), (11, 100, "dnaA_1"), (201, 260, "P_2")],
         [(11, 100), (201, 260), (301, 360)],
+    ),
+    "Bakta": (
+        BAKTA,
+        [
+            (11, 40, "hypothetical protein"),
+            (101, 120, "thrA"),
+            (201, 220, "trnI"),
+            (401, 420, "trnI"),
+            (501, 560, "hypothetical protein"),
+        ],
+        [(11, 40), (101, 120), (201, 220), (401, 420), (501, 560)],
+    ),
+    "copies": (
+        COPIES,
+        [(11, 100, "M"), (201, 220, "M")],
+        [(11, 20), (91, 100), (51, 60), (201, 220)],
     ),
     "SGD": (SGD, [(11, 100, "YAL1W"), (201, 260, "tA1")], [(11, 40), (81, 100), (201, 220)]),
     "TAIR": (TAIR, [(11, 100, "AT1G1"), (201, 260, "AT1G2")], [(11, 40), (201, 220)]),
@@ -219,6 +248,19 @@ def test_genbank(tmp_path):
     found = read(tmp_path / "a.gb", text)
     assert found.genes == [Feature("X.1", 10, 60, "A"), Feature("X.1", 70, 80, "L2")]
     assert [each[1:3] for each in found.exons] == [(10, 20), (40, 60), (70, 80)]
+
+
+def test_genbank_without_names(tmp_path):
+    """Each feature is a gene of its own, which is not named."""
+    text = (
+        "LOCUS       X                100 bp    DNA     linear   BCT 01-JAN-2026\n"
+        "ACCESSION   X\nVERSION     X.1\nFEATURES             Location/Qualifiers\n"
+        '     CDS             join(11..20,31..40)\n                     /label="AmpR"\n'
+        '     CDS             71..80\n                     /label="AmpR"\n'
+        f"ORIGIN\n        1 {'a' * 100}\n//\n"
+    )
+    found = read(tmp_path / "a.gb", text)
+    assert found.genes == [Feature("X.1", 10, 40, "."), Feature("X.1", 70, 80, ".")]
 
 
 def test_damaged_genbank(tmp_path):

@@ -36,6 +36,7 @@ PART = re.compile(
 TRANSCRIPT = re.compile(r"(.+_)?transcript|\w*RNA|\w+_gene_segment")
 # The tags that may hold a name, the best first.
 GENE_NAMES = ("Name", "gene_name", "gene", "locus_tag", "gene_id", "ID")
+FEATURE_KEYS = ("Parent", "ID", "transcript_id", "locus_tag", "gene_id")  # of lines of one feature
 OTHER_NAMES = ("gene", "gene_name", "Name", "gene_id", "locus_tag", "Parent", "ID")
 UNFIT = re.compile(r"[\x00-\x1f\x7f,]")  # what would part cells or names
 
@@ -65,13 +66,18 @@ class Features(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of GFF3 or GTF; start, end: 0-based and half-open; tags: its last column."""
+    """A line of GFF3 or GTF.
+
+    start, end: 0-based and half-open; tags: its last column; feature: of GenBank, shared by the
+    parts of a location.
+    """
 
     record: str
     start: int
     end: int
     kind: str
     tags: str
+    feature: str = ""
 
     @property
     def is_gene(self) -> bool:
@@ -287,21 +293,54 @@ def _laid_on(circles: Mapping[str, int], features: Iterable[Feature]) -> list[Fe
 
 
 def _spans(lines: list[Line]) -> list[Feature]:
-    """Return a gene for all lines with one name in one record.
+    """Return a gene for each feature among lines without a gene line.
 
-    parts of A   |---|     |---|
-    of B             |-------------|
-    genes A, B   |-------------|
-                     |-------------|
+    A feature is the lines of one `_feature_of`. Features of one name that overlap are one gene, as
+    transcripts of a gene are. Others of the name, such as copies, are genes of their own.
+
+        transcript A.1   |---|     |---|
+        transcript A.2        |-------|
+        a copy of A                             |---|   |---|
+        genes A, A       |-------------|        |-----------|
     """
-    spans: dict[tuple[str, str], Feature] = {}
-    for line in lines:
+    features: dict[tuple[str, str], Feature] = {}
+    for number, line in enumerate(lines):
+        key = line.record, _feature_of(line) or f"line {number}"
         name = name_of(line.tags, OTHER_NAMES)
-        span = spans.get((line.record, name))
-        start = line.start if span is None else min(span.start, line.start)
-        end = line.end if span is None else max(span.end, line.end)
-        spans[line.record, name] = Feature(line.record, start, end, name)
-    return list(spans.values())
+        features[key] = _joined(features.get(key), Feature(*line[:3], name))
+
+    genes: list[Feature] = []
+    for feature in sorted(features.values(), key=lambda each: (each.record, each.name, each.start)):
+        last = genes[-1] if genes else None
+        is_same = last is not None and (last.record, last.name) == (feature.record, feature.name)
+        if last is not None and is_same and feature.start < last.end:
+            genes[-1] = _joined(last, feature)
+        else:
+            genes.append(feature)
+    return sorted(genes, key=lambda gene: (gene.record, gene.start))
+
+
+def _feature_of(line: Line) -> str:
+    """Return the words that the lines of one feature share, "" for a line of its own.
+
+    Without any, exons are of one feature if they have the same name.
+    """
+    if line.feature:
+        return line.feature
+    for key in FEATURE_KEYS:
+        if value := tag(line.tags, key):
+            return f"{key} {value}"
+    is_exon = line.is_part and line.kind != "CDS"
+    name = name_of(line.tags, OTHER_NAMES)
+    return f"name {name}" if is_exon and name != NO_NAME else ""
+
+
+def _joined(first: Feature | None, second: Feature) -> Feature:
+    """Return a feature from the first letter of two to their last, with the name of the first."""
+    if first is None:
+        return second
+    start = min(first.start, second.start)
+    return first._replace(start=start, end=max(first.end, second.end))
 
 
 def _lines_of(record: Any) -> list[Line]:
@@ -311,13 +350,13 @@ def _lines_of(record: Any) -> list[Line]:
     size = len(record)
     is_circle = genbank.is_circular(record)
     lines = [Line(name, 0, size, "region", f"{CIRCLE}=true")] if is_circle else []
-    for feature in record.features:
+    for number, feature in enumerate(record.features):
         gene = feature.qualifiers.get("gene", [""])[0]
         locus = feature.qualifiers.get("locus_tag", [gene])[0]  # what joins its features
         tags = f"gene={quote(gene)};locus_tag={quote(locus)}"
         counts_on = is_circle and "trans_splicing" not in feature.qualifiers
         for start, end in _places(feature.location, size if counts_on else 0):
-            lines.append(Line(name, start, end, feature.type, tags))
+            lines.append(Line(name, start, end, feature.type, tags, f"feature {number}"))
     return lines
 
 
