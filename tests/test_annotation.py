@@ -13,10 +13,10 @@ from kmatch.results.batches import Batch, Origin
 from kmatch.sequences.annotation import Feature, read_features, tag
 
 
-def rows(start, end, record=0, circles=None):
+def rows(start, end, record=0, circles=None, name="chr1"):
     start, end = np.array(start, np.int64), np.array(end, np.int64)
     numbers = np.full(len(start), record, np.int64)
-    return Batch(numbers, start, end, {record: "chr1"}, origin=Origin(circles=circles))
+    return Batch(numbers, start, end, {record: name}, origin=Origin(circles=circles))
 
 
 def columns(path, batch):
@@ -398,6 +398,31 @@ def test_the_region_beside_bed_and_beside_a_list_of_genes(tmp_path):
     assert regions == ["exon", "intron", "intergenic", "", "", "intergenic"]
     without = Annotation([tmp_path / "peaks.bed", tmp_path / "list.gff3"]).columns(batch)[1]
     assert {without.names.words[n] for n in without.which} == {""}
+
+
+def test_the_region_in_a_record_that_no_file_knows(tmp_path):
+    """Beside a file of other records; a line of any type makes a record known."""
+    line = "{}\tx\t{}\t11\t40\t.\t+\t.\tID=A\n".format
+    (tmp_path / "genes.gff3").write_text(line("chr2", "CDS") + line("chr3", "region"))
+    (tmp_path / "peaks.bed").write_text("chr1\t30\t60\tpeak\n")
+    known = ["exon", "intergenic"], ["intergenic", "intergenic"]
+    for name, expected in zip(("chr1", "chr2", "chr3"), (["", ""], *known), strict=True):
+        batch = rows([32, 70], [34, 72], name=name)
+        (_, region) = Annotation([*tmp_path.iterdir()]).columns(batch)
+        assert [region.names.words[n] for n in region.which] == expected
+
+
+@pytest.mark.parametrize(
+    ("place", "distance"), [(95, 5), (99, 1), (100, 0), (110, 0), (120, 0), (121, 1), (130, 10)]
+)
+def test_a_feature_without_letters_as_bedtools_has_it(place, distance, tmp_path):
+    (tmp_path / "a.bed").write_text(f"chr1\t{place}\t{place}\tz\n")
+    annotation = Annotation([tmp_path / "a.bed"])
+    batch = rows([100], [120])
+    names, distances = annotation.nearest(batch)
+    assert names.names.words[names.which[0]] == "z" and distances.tolist() == [distance]
+    genes, _ = annotation.columns(batch)
+    assert genes.names.words[genes.which[0]] == ("" if distance else "z")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from kmatch.sequences.files import StrPath
 
 REGIONS = Names(("intergenic", "", "intron", "exon"))
 INTERGENIC = 0  # their numbers
-UNTOLD = 1  # in a gene of a file that tells no exons
+UNTOLD = 1  # in a gene of a file that tells no exons, or in a record of no file
 INTRON = 2
 EXON = 3
 NOWHERE = -RECORD * RECORD >> 1  # before all places
@@ -201,9 +201,12 @@ class Annotation:
         all_exons = [exon for features in files for exon in features.exons]
         self._label = ", ".join(features.label for features in files)
         self._tells_exons = any(features.tells_exons for features in files)
+        # The records with features, and those of which a file tells exons, if they have any.
+        told = [record for features in files if features.tells_exons for record in features.records]
         all_features = [*all_genes, *all_exons]
-        records = dict.fromkeys(each.record for each in all_features)
+        records = dict.fromkeys([*(each.record for each in all_features), *told])
         self._numbers = {record: number for number, record in enumerate(records)}
+        self._is_told = np.isin(list(records), told)
         self._records: dict[str, None] = {}  # of rows so far
         genes, order = self._sorted(all_genes)
         self._names = [all_genes[number].name for number in order.tolist()]
@@ -215,11 +218,18 @@ class Annotation:
         self._exons = Exons(exons)
 
     def _sorted(self, features: list[Feature]) -> tuple[Intervals, Longs]:
-        """Return the intervals of features, by start and end, and the order of the features."""
+        """Return the intervals of features, by start and end, and the order of the features.
+
+        A feature without letters, such as an insertion in BED, reaches a letter to either side, as
+        bedtools has it.
+        """
         numbers = [self._numbers[each.record] for each in features]
         record_starts = np.array(numbers, np.int64) * RECORD
-        start = record_starts + np.array([each.start for each in features], np.int64)
-        end = record_starts + np.array([each.end for each in features], np.int64)
+        first = np.array([each.start for each in features], np.int64)
+        behind = np.array([each.end for each in features], np.int64)
+        is_empty = first == behind
+        start = record_starts + np.maximum(first - is_empty, 0)
+        end = record_starts + behind + is_empty
         order = order_of(start, end)
         return Intervals(start[order], end[order]), order
 
@@ -227,8 +237,8 @@ class Annotation:
         """Return the columns `gene` and `region` of rows.
 
         gene: the names of the genes that a row overlaps, or of the features of BED, in order of
-        their starts; region: `exon`, `intron` or `intergenic`, empty where the file does not
-        tell exons. Beside a file that does, rows of BED are no genes.
+        their starts; region: `exon`, `intron` or `intergenic`, empty where no file tells exons of
+        the record. Beside a file that does, rows of BED are no genes.
         """
         intervals = self._intervals(batch)
         genes = self._overlapped(batch, intervals)
@@ -244,6 +254,10 @@ class Annotation:
         for each in genes.sets:
             outside.append(max((self._regions[gene] for gene in each), default=INTERGENIC))
         regions = np.array(outside, np.int64)[genes.which]
+
+        # The record of no file is −1, behind all others.
+        is_told = np.append(self._is_told, False)[intervals.start // RECORD]
+        regions = np.where(is_told, regions, UNTOLD)
         return names, Named(REGIONS, np.where(is_exon, EXON, regions))
 
     def _overlapped(self, batch: Batch, intervals: Intervals) -> GeneSets:

@@ -55,7 +55,7 @@ class Features(NamedTuple):
 
     label: how messages name it; genes: all lines of BED; exons: none of BED; tells_exons: whether
     the file tells exons, as BED and lists of genes alone do not; tells_genes: whether it tells
-    genes, as BED does not, whose rows may be anything.
+    genes, as BED does not, whose rows may be anything; records: that it has lines of, none of BED.
     """
 
     label: str
@@ -63,6 +63,7 @@ class Features(NamedTuple):
     exons: list[Feature]
     tells_exons: bool
     tells_genes: bool = True
+    records: frozenset[str] = frozenset()
 
 
 class Line(NamedTuple):
@@ -270,7 +271,8 @@ def _of_lines(label: str, lines: list[Line]) -> Features:
     parts = [Feature(*line[:3], "") for line in exons] if tells_exons else []
     circles = {line.record: line.end for line in lines if tag(line.tags, CIRCLE) == "true"}
     all_genes = _laid_on(circles, genes + _spans(others))
-    return Features(label, all_genes, _laid_on(circles, parts), tells_exons)
+    records = frozenset(line.record for line in lines)
+    return Features(label, all_genes, _laid_on(circles, parts), tells_exons, records=records)
 
 
 def _laid_on(circles: Mapping[str, int], features: Iterable[Feature]) -> list[Feature]:
