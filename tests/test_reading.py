@@ -275,6 +275,35 @@ def test_names_and_circles_of_genbank(tmp_path, more, name):
     assert len(told) == 1
 
 
+@pytest.mark.parametrize(
+    ("written", "is_circle"),
+    [
+        ("pAN801star__LacI-mCherry-Kan-long 40 bp ds-DNA     circular     27-MAR-2015", True),
+        ("pBR322        40 bp ds-DNA     circular     26-MAY-2020", True),
+        ("pX 40 bp DNA circular", True),
+        ("pX                        40 bp    DNA     CIRCULAR SYN 01-JAN-2020", True),
+        ("circular                  40 bp    DNA     linear   SYN 01-JAN-2020", False),
+        ("pX 40 bp DNA linear", False),
+    ],
+)
+def test_circles_of_genbank_as_programs_write_it(tmp_path, written, is_circle):
+    """In LOCUS of another layout than the standard's Biopython sees no topology."""
+    record = {"size": 40, "letters": "gattac" + 30 * "c" + "ttca", "more": "", "locus": "X"}
+    text = LOCUS.format(topology="linear", **record)
+    path = file_with(
+        tmp_path, "g.gb", f"LOCUS       {written}\n{text.partition(chr(10))[2]}".encode()
+    )
+    result = here("hamming", path, "-p", "TTCAGATT", "-k", 0)
+    assert (b"circular by the file" in result.err) == is_circle
+    assert here("hamming", path, "-p", "TTCAGATT", "-k", 0, "--circular").out.count(b"\n") == 2
+
+
+def test_a_locus_that_cannot_be_read(tmp_path):
+    record = {"size": 40, "letters": 40 * "c", "more": "", "topology": "linear"}
+    path = file_with(tmp_path, "g.gb", LOCUS.format(locus="pGEX 4T-1", **record).encode())
+    failed(here("hamming", path, "-p", "ACGT", "-k", 0), "pGEX 4T-1", "a name without blanks")
+
+
 # Blocks and parts
 
 

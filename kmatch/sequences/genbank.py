@@ -1,6 +1,7 @@
 """GenBank, as Biopython reads it: for the sequences of records, and for their features."""
 
 import io
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from threading import Lock
@@ -10,6 +11,8 @@ from kmatch.errors import InputError, shown
 from kmatch.sequences.files import Source
 
 LOCUS = b"LOCUS "  # begins a record
+CIRCULAR = "circular"  # a word of LOCUS
+_LOCUS_LINES = re.compile(rb"^LOCUS .*", re.MULTILINE)
 _ENDING = 1 << 10  # last bytes of a file that are examined; blank lines may be among them
 _NOTE = 200  # characters of Biopython's message that are shown
 _NO_NAMES = ("", ".")
@@ -38,6 +41,7 @@ def read_genbank(source: Source, take: Callable[[Any], Taken]) -> Iterator[Taken
     try:
         text = io.TextIOWrapper(io.BytesIO(data), "utf-8", "surrogateescape")
         records = SeqIO.parse(text, "genbank")
+        locus_lines = iter(_LOCUS_LINES.findall(data))
         while True:
             with _FILTERS, warnings.catch_warnings():
                 warnings.simplefilter("ignore", BiopythonWarning)
@@ -45,6 +49,8 @@ def read_genbank(source: Source, take: Callable[[Any], Taken]) -> Iterator[Taken
                 record = next(records, None)
             if record is None:
                 return
+            if _says_circular(next(locus_lines, b"")):
+                record.annotations["topology"] = CIRCULAR
             name = name_of(record)
             yield take(record)
     except UndefinedSequenceError as error:
@@ -56,9 +62,21 @@ def read_genbank(source: Source, take: Callable[[Any], Taken]) -> Iterator[Taken
         raise
     except Exception as error:
         reason = shown(str(error), _NOTE)
+        advice = "copy or download it again"
+        if "LOCUS" in reason:
+            advice = "LOCUS has a name without blanks, a length, bp, DNA, a topology and a date"
         raise InputError(
-            f"{source.label}: damaged or cut genbank file ({reason}); copy or download it again"
+            f"{source.label}: damaged or cut genbank file ({reason}); {advice}"
         ) from error
+
+
+def _says_circular(locus_line: bytes) -> bool:
+    """Return whether a line of LOCUS has the word behind the name.
+
+    Biopython does not see it in a line without a division whose columns are not the standard's.
+    """
+    words = locus_line.decode("latin-1").lower().split()
+    return CIRCULAR in words[2:]
 
 
 def name_of(record: Any) -> str:
@@ -74,4 +92,4 @@ def name_of(record: Any) -> str:
 
 def is_circular(record: Any) -> bool:
     """Return whether LOCUS says that a SeqRecord is a circle."""
-    return bool(record.annotations.get("topology") == "circular")
+    return bool(record.annotations.get("topology") == CIRCULAR)
