@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from Bio.Seq import Seq
 from Bio.SeqUtils.MeltingTemp import DNA_TMM1, Tm_NN
-from support.commands import fasta, here, random_letters
+from support.commands import failed, fasta, here, random_letters
 
 import kmatch
 from kmatch.apps import assay as assay_search
@@ -61,6 +61,22 @@ def folder(tmp_path_factory):
     (folder / "list").write_text("".join(f"{folder}/g{n}.fa\n" for n in range(5)))
     (folder / "targets").write_text("g0\n# and those of a patient\ng3\ng4\n")
     return folder
+
+
+def test_targets_that_are_no_genomes(folder, tmp_path):
+    """One of several may be missing; where none is a genome the file names something else."""
+    (tmp_path / "targets").write_text("g0.fa\ng3.fa\n")
+    asked = (folder / "assays.tsv", folder / "all.fa", "-k", 2, "--each", "record")
+    done = here("assay", *asked, "--targets", tmp_path / "targets", "-o", tmp_path / "a.tsv")
+    failed(done, "no target is a genome: the targets are 'g0.fa' and 'g3.fa', the genomes 'g0',")
+    assert not (tmp_path / "a.tsv").exists()
+
+
+def test_records_of_one_name_in_several_genomes(folder):
+    asked = (folder / "assays.tsv", folder / "g0.fa", folder / "all.fa", "-k", 2)
+    assert here("assay", *asked).err == b""
+    told = here("assay", *asked, "--each", "record").err.decode()
+    assert "two genomes or more have a record named 'g0'; rows do not tell them apart" in told
 
 
 def duplex_temperature(oligo, site, salts=SALTS):

@@ -91,6 +91,21 @@ def test_what_is_no_vcf_is_told(tmp_path):
         search(path)
 
 
+def test_frequencies_that_are_none(tmp_path):
+    """Percent would pass for a frequency that any allele has."""
+    for number in ("25", "-0.5", "nan"):
+        path = write(tmp_path / "x.vcf", line(info=f"AF={number}"))
+        with pytest.raises(kmatch.InputError, match=f"AF is '{number}', and no number from 0 to 1"):
+            search(path)
+    assert search(write(tmp_path / "x.vcf", line(info="AF=1.0000001"))).af.tolist() == [1.0000001]
+
+
+def test_two_samples_of_one_name(tmp_path):
+    path = write(tmp_path / "x.vcf", line(genotypes=("1|1", "0|0")), samples=("S", "S"))
+    with pytest.raises(kmatch.InputError, match="#CHROM names two samples or more 'S'; rename one"):
+        search(path)
+
+
 def test_other_lengths_of_contigs_are_one_warning(tmp_path):
     head = "##contig=<ID=a,length=25>\n##contig=<ID=b,length=9>\n##contig=<ID=c>\n"
     path = write(tmp_path / "x.vcf", line(), head=head)

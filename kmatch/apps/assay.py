@@ -35,7 +35,7 @@ from kmatch.apps.reasons import ROLES, SiteTally
 from kmatch.apps.searches import begin_search
 from kmatch.arguments import APART, check_choice
 from kmatch.arrays import Bools, Longs, distinct, first_of_each, order_of
-from kmatch.errors import counted, warn
+from kmatch.errors import counted, shown, warn
 from kmatch.genome import Genome, Genomes
 from kmatch.results.batches import (
     NO,
@@ -150,6 +150,8 @@ class AssaySearch:
             run = run._replace(device=self.engine.name)
         self._run = run._replace(aligned=False)
         self._masked = MaskedSites(self._query, self._is_probe, self._run)
+        self._genome_of_name: dict[str, int] = {}  # the first, where records are units
+        self._is_repeated = False  # whether a name of a record is one in another genome
         self._all_masked = 0  # rows for which nothing but masked letters decide
         self._reading = Search[HitBatch](genomes)
         self.progress = self._reading.progress
@@ -170,11 +172,26 @@ class AssaySearch:
             self.progress.go_to(number)
             genome = self._genomes.genome(number)
             if self._options.each == "record":
-                yield from records_apart(self._reading.parts(genome))
+                yield from self._records(genome, number)
             elif (genome.expected_letters or WINDOW) >= WINDOW:
                 yield name, genome
             else:
                 yield name, list(stretches_apart(self._reading.parts(genome)))
+
+    def _records(self, genome: Genome, number: int) -> Iterator[tuple[str, list[Stretch]]]:
+        """Yield the records of a genome as units; warn of a name that another genome has, too.
+
+        number: of the genome.
+        """
+        for name, stretches in records_apart(self._reading.parts(genome)):
+            is_other = self._genome_of_name.setdefault(name, number) != number
+            if is_other and not self._is_repeated:
+                self._is_repeated = True
+                warn(
+                    f"two genomes or more have a record named '{shown(name)}'; rows do not tell "
+                    "them apart"
+                )
+            yield name, stretches
 
     def _batch(self, grid: Grid) -> AssayBatch:
         """Return the rows of the genomes of a Window."""

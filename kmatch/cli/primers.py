@@ -457,7 +457,7 @@ def assay(given: Given) -> None:
             table.to_matrix(handles[1])
         if given.positions:
             table.to_positions(handles[-1])
-    table.check_targets()
+        table.check_targets()
     facts = table.facts
     amplified = sum(row["amplified"] for row in facts)
     said = f"{amplified:,} of {counted(search.rows, 'row')} amplify"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kmatch.arrays import Floats, Longs, ranked
-from kmatch.errors import OutputError, listed, warn
+from kmatch.errors import InputError, OutputError, listed, warn
 from kmatch.results.batches import NO, REASONS, SEEN, UNKNOWN, AssayBatch
 from kmatch.results.columns import Column, Table, named_row, opened, write_line
 from kmatch.results.lines import Named, Names, record_cells
@@ -180,8 +180,14 @@ class Assays(Table[AssayBatch, Any]):
         return np.where(totals < 0, np.nan, totals)
 
     def check_targets(self) -> None:
-        """Warn of targets that are none of the genomes."""
-        missing = sorted((self._targets or set()).difference(self._genome_names))
+        """Warn of targets that are none of the genomes. Raises InputError where none is one."""
+        targets = self._targets or set()
+        missing = sorted(targets.difference(self._genome_names))
+        if missing and len(missing) == len(targets):
+            raise InputError(
+                f"no target is a genome: the targets are {listed(missing, 3)}, the genomes "
+                f"{listed(list(self._genome_names), 3)}"
+            )
         if missing:
             warn(f"targets that are none of the genomes: {listed(missing)}")
 

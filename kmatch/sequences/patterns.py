@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -21,6 +22,10 @@ BED_NAME = 3  # columns, counted from 0
 _BED_STRAND = 5
 BED_SEQUENCE = 6
 _MISSING = ("NA", "NAN")  # of pandas and R
+# Words above columns of sequences that have IUPAC letters alone.
+_HEADER = re.compile(r"[a-z]*[dr]nas?|tags?|bc|data|strand", re.IGNORECASE)
+_LIKE_A_GUIDE = re.compile(r"[ACGTU]{15,}", re.IGNORECASE)
+_FEW = 8  # letters, fewer than an oligo has
 _UNNAMED = "<unknown id>"  # the id of a SeqRecord that was given none
 
 
@@ -161,6 +166,9 @@ def read_patterns(
         raise InputError(f"{label}: no patterns; write one a line, or give FASTA")
     if column is not None or not is_fasta(lines):
         _check_missing(rows, label)
+    if column is None and not is_fasta(lines):
+        _check_header(rows, label)
+        _check_exchanged(rows, label)
     return checked_patterns(rows, label)
 
 
@@ -173,6 +181,37 @@ def _check_missing(rows: list["Row"], label: str) -> None:
                 f"{where_of(label, row)}pattern '{shown(row.name or row.sequence)}' is "
                 f"'{row.sequence}', which tables have for a missing value; give its letters, or "
                 "leave the line out"
+            )
+
+
+def _check_header(rows: list["Row"], label: str) -> None:
+    """Raise InputError for a header that would be a pattern.
+
+    name   sgRNA                    S, G, R, N and A are IUPAC letters
+    p1     CTACACTGCTCACTCCAACC
+    """
+    first, *others = rows
+    word = first.sequence
+    is_shortest = all(len(row.sequence) > len(word) for row in others)
+    if others and is_shortest and _HEADER.fullmatch(word):
+        raise InputError(
+            f"{where_of(label, first)}'{word}' looks like the header of a table; --column {word} "
+            "takes the sequences below it, and a line that begins with '#' is left out (a pattern "
+            "of these letters has to stand below others)"
+        )
+
+
+def _check_exchanged(rows: list["Row"], label: str) -> None:
+    """Raise InputError for a guide where the name is expected, and a few letters behind it.
+
+    CTACACTGCTCACTCCAACC   NGG      a PAM, which would be the pattern
+    """
+    for row in rows:
+        if len(row.sequence) < _FEW and _LIKE_A_GUIDE.fullmatch(row.name):
+            raise InputError(
+                f"{where_of(label, row)}'{shown(row.name)}' is read as a name, and "
+                f"'{row.sequence}' as the pattern; the name comes first, and a PAM is given by "
+                "--pam"
             )
 
 

@@ -1,9 +1,10 @@
 """The header of a VCF: its samples, the records that it names, and its keys of INFO."""
 
 import re
+from collections import Counter
 from typing import NamedTuple
 
-from kmatch.errors import InputError
+from kmatch.errors import InputError, listed
 from kmatch.sequences.files import Source
 from kmatch.variants.genotypes import text_of
 
@@ -67,8 +68,17 @@ def read_header(source: Source) -> Header:
 
 
 def samples_of(line: bytes, label: str) -> list[str]:
-    """Return the names of samples in the line #CHROM. Raises InputError where it has no tabs."""
+    """Return the names of samples in the line #CHROM.
+
+    Raises InputError where it has no tabs, and where two samples have one name.
+    """
     cells = line.rstrip().split(b"\t")
     if len(cells) == 1 and len(line.split()) > 1:
         raise InputError(f"{label}: {BLANKS}")
-    return [text_of(name) for name in cells[GENOTYPES:]]
+    names = [text_of(name) for name in cells[GENOTYPES:]]
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise InputError(
+            f"{label}: #CHROM names two samples or more {listed(repeated)}; rename one"
+        )
+    return names

@@ -29,6 +29,7 @@ INFO = 7
 NOTHING = b"."  # in ALT
 OF_ANOTHER_LINE = b"*"  # likewise
 AF = "AF"  # the key of INFO for frequencies
+MOST_AF = 1.000001  # as some are rounded
 NAN = math.nan
 LONG = 50  # letters of an allele that its name spells
 BASES = re.compile(rb"[ACGTN]+")
@@ -453,7 +454,7 @@ def stated_frequencies(info: bytes, pattern: re.Pattern[bytes], allele_count: in
     """Return the frequency that INFO has of each allele of a line, the reference first, NaN where
     it has none.
 
-    pattern: of `frequency_pattern`. Raises InputError where a frequency is no number.
+    pattern: of `frequency_pattern`. Raises InputError where a frequency is no number from 0 to 1.
     """
     frequencies = [NAN] * allele_count
     stated = pattern.search(info)
@@ -464,10 +465,13 @@ def stated_frequencies(info: bytes, pattern: re.Pattern[bytes], allele_count: in
         if word == b".":
             continue
         try:
-            frequencies[row] = float(word)
+            frequency = float(word)
         except ValueError:
+            frequency = NAN
+        if not 0 <= frequency <= MOST_AF:
             key = text_of(stated[0].partition(b"=")[0].lstrip(b";"))
-            raise InputError(f"{key} is '{shown(text_of(word))}', and no number") from None
+            raise InputError(f"{key} is '{shown(text_of(word))}', and no number from 0 to 1")
+        frequencies[row] = frequency
     return frequencies
 
 
