@@ -68,7 +68,7 @@ def test_targets_that_are_no_genomes(folder, tmp_path):
     (tmp_path / "targets").write_text("g0.fa\ng3.fa\n")
     asked = (folder / "assays.tsv", folder / "all.fa", "-k", 2, "--each", "record")
     done = here("assay", *asked, "--targets", tmp_path / "targets", "-o", tmp_path / "a.tsv")
-    failed(done, "no target is a genome: the targets are 'g0.fa' and 'g3.fa', the genomes 'g0',")
+    failed(done, "no target is a genome: the targets are 'g0.fa', 'g3.fa', the genomes 'g0',")
     assert not (tmp_path / "a.tsv").exists()
 
 
