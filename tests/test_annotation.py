@@ -263,6 +263,31 @@ def test_genbank_without_names(tmp_path):
     assert found.genes == [Feature("X.1", 10, 40, "."), Feature("X.1", 70, 80, ".")]
 
 
+def test_features_of_one_name_in_other_places(tmp_path):
+    """Nothing joins lines of two records, nor a CDS with a gene line that lies elsewhere.
+
+    record X   gene A |-----|      CDS A |---|
+    record Y   CDS A  |---|
+    """
+    record = (
+        "LOCUS       {0}                100 bp    DNA     linear   BCT 01-JAN-2026\n"
+        "ACCESSION   {0}\nVERSION     {0}.1\nFEATURES             Location/Qualifiers\n{1}"
+        f"ORIGIN\n        1 {'a' * 100}\n//\n"
+    ).format
+    line = '     {:<16}{}\n                     /gene="A"\n'.format
+    first = line("gene", "11..40") + line("CDS", "11..40") + line("CDS", "61..80")
+    text = record("X", first) + record("Y", line("CDS", "21..50"))
+    found = read(tmp_path / "a.gb", text)
+    genes = [("X.1", 10, 40, "A"), ("X.1", 60, 80, "A"), ("Y.1", 20, 50, "A")]
+    assert found.genes == [Feature(*gene) for gene in genes]
+    assert [each[:3] for each in found.exons] == [gene[:3] for gene in genes]
+
+    lines_of_two = lines(("gene", 11, 40, "ID=g;Name=A"), ("CDS", 11, 40, "Parent=g"))
+    lines_of_two += lines(("gene", 11, 90, "ID=g;Name=B")).replace("chr1", "chr2")
+    found = read(tmp_path / "a.gff3", lines_of_two)
+    assert [each[:3] for each in found.exons] == [("chr1", 10, 40), ("chr2", 10, 90)]
+
+
 def test_damaged_genbank(tmp_path):
     """Features need no sequence; what is no GenBank any more is an error that names the file."""
     text = (

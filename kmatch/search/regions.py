@@ -40,7 +40,6 @@ class Regions:
             self._of_record[name] = list(group)
             self._furthest[name] = max(self._of_record[name], key=lambda region: region.end)
         self.lengths: dict[str, int] = {}  # of the records of them that were read
-        self._last_length = 0  # of the last one of these
         self._numbers: dict[str, int] = {}
         for number, name in enumerate(self._furthest):
             self._numbers[name] = number
@@ -121,16 +120,14 @@ class Regions:
         lengths = np.where(is_named, part.lengths, 0)
         return part._replace(lengths=lengths, letters=letters)
 
-    def meet(self, names: RecordNames, lengths: Longs, goes_on: bool = False) -> Bools:
-        """Take records with so many letters; return which of them regions name, bool[r].
+    def meet(self, names: RecordNames, lengths: Longs) -> Bools:
+        """Take records, or the parts of records so far, with so many letters, int64[r].
 
-        goes_on: whether these are more letters of the last record.
+        Returns which of them regions name, bool[r].
         """
         is_named = self._are_named(names)
         for number in np.flatnonzero(is_named).tolist():
-            length = int(lengths[number])
-            self._last_length = self._last_length + length if goes_on else length
-            self.join({names[number]: self._last_length})
+            self.join({names[number]: int(lengths[number])})
         return is_named
 
     def _are_named(self, names: RecordNames) -> Bools:

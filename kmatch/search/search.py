@@ -117,6 +117,7 @@ class Search(Generic[SomeBatch]):
         self.regions = regions
         self.engine: Any = None
         self.progress = Progress(genomes)
+        self._last_length = 0  # letters of the last record so far
 
     def __iter__(self) -> Iterator[SomeBatch]:
         regions = self.regions
@@ -183,8 +184,13 @@ class Search(Generic[SomeBatch]):
         goes_on: whether these are more letters of the last record.
         """
         self.progress.meet(names, lengths, goes_on)
-        if self.regions:
-            is_named = self.regions.meet(names, lengths, goes_on)
+        if self.regions and len(names):
+            # The letters so far, as several searches with the same Regions may be under way.
+            lengths_so_far = lengths.copy()
+            if goes_on:
+                lengths_so_far[0] += self._last_length
+            self._last_length = int(lengths_so_far[-1])
+            is_named = self.regions.meet(names, lengths_so_far)
             if self.narrows:
                 lengths = np.where(is_named, lengths, 0)
         self.progress.add(lengths, goes_on)

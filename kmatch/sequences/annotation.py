@@ -69,8 +69,8 @@ class Features(NamedTuple):
 class Line(NamedTuple):
     """A line of GFF3 or GTF.
 
-    start, end: 0-based and half-open; tags: its last column; feature: of GenBank, shared by the
-    parts of a location.
+    start, end: 0-based and half-open; tags: its last column. Of GenBank also feature: shared by the
+    parts of a location; locus: what joins it with its gene line.
     """
 
     record: str
@@ -79,6 +79,7 @@ class Line(NamedTuple):
     kind: str
     tags: str
     feature: str = ""
+    locus: str = ""
 
     @property
     def is_gene(self) -> bool:
@@ -183,27 +184,29 @@ def name_of(tags: str, keys: Iterable[str]) -> str:
 
 def identities(line: Line) -> list[str]:
     """Return the words by which lines below a line name it: ID of GFF3, gene_id and transcript_id
-    of GTF, locus_tag of bacteria."""
+    of GTF, locus_tag of bacteria. They begin with the record, as other records may have the same.
+    """
     words = {"ID": tag(line.tags, "ID")}
     if line.is_gene:
         words["gene"] = tag(line.tags, "gene_id")
-        words["locus"] = tag(line.tags, "locus_tag")
+        words["locus"] = line.locus or tag(line.tags, "locus_tag")
     else:
         words["transcript"] = tag(line.tags, "transcript_id")
-    return [f"{kind} {word}" for kind, word in words.items() if word]
+    return [f"{line.record} {kind} {word}" for kind, word in words.items() if word]
 
 
 def parents_of(line: Line) -> tuple[str, ...]:
     """Return the words by which a line names the lines right above it; see `identities`."""
     above = tag(line.tags, "Parent")
     if above:
-        return tuple(f"ID {word}" for word in above.split(","))
+        return tuple(f"{line.record} ID {word}" for word in above.split(","))
     if line.is_gene:
         return ()
-    words = {"gene": tag(line.tags, "gene_id"), "locus": tag(line.tags, "locus_tag")}
+    locus = line.locus or tag(line.tags, "locus_tag")
+    words = {"gene": tag(line.tags, "gene_id"), "locus": locus}
     if line.is_part:
         words["transcript"] = tag(line.tags, "transcript_id")
-    return tuple(f"{kind} {word}" for kind, word in words.items() if word)
+    return tuple(f"{line.record} {kind} {word}" for kind, word in words.items() if word)
 
 
 class Tree:
@@ -352,14 +355,45 @@ def _lines_of(record: Any) -> list[Line]:
     size = len(record)
     is_circle = genbank.is_circular(record)
     lines = [Line(name, 0, size, "region", f"{CIRCLE}=true")] if is_circle else []
+    loci = _loci_of(record.features)
     for number, feature in enumerate(record.features):
         gene = feature.qualifiers.get("gene", [""])[0]
-        locus = feature.qualifiers.get("locus_tag", [gene])[0]  # what joins its features
-        tags = f"gene={quote(gene)};locus_tag={quote(locus)}"
+        locus_tag = feature.qualifiers.get("locus_tag", [""])[0]
+        tags = f"gene={quote(gene)};locus_tag={quote(locus_tag)}"
+        kind = feature.type
         counts_on = is_circle and "trans_splicing" not in feature.qualifiers
         for start, end in _places(feature.location, size if counts_on else 0):
-            lines.append(Line(name, start, end, feature.type, tags, f"feature {number}"))
+            lines.append(Line(name, start, end, kind, tags, f"feature {number}", loci[number]))
     return lines
+
+
+def _loci_of(features: list[Any]) -> list[str]:
+    """Return what joins each of some features of GenBank with its gene line.
+
+    This is its locus_tag. Without one it is the number of the first gene line of the same gene
+    that it overlaps, as a gene may have copies in a record, and "" where there is none.
+    """
+    gene_lines: dict[str, list[tuple[int, Any]]] = {}
+    for number, feature in enumerate(features):
+        if GENE.fullmatch(feature.type) and feature.location:
+            for name in feature.qualifiers.get("gene", [""])[:1]:
+                gene_lines.setdefault(name, []).append((number, feature.location))
+
+    loci = []
+    for feature in features:
+        tags = feature.qualifiers.get("locus_tag")
+        if tags:
+            loci.append(tags[0])
+            continue
+        place = feature.location
+        same = gene_lines.get(feature.qualifiers.get("gene", [""])[0], ()) if place else ()
+        above = (
+            f"gene line {number}"
+            for number, line in same
+            if line.start < place.end and place.start < line.end
+        )
+        loci.append(next(above, ""))
+    return loci
 
 
 def _places(location: Any, size: int) -> Iterator[tuple[int, int]]:
