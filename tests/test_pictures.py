@@ -458,6 +458,19 @@ def test_verdicts_have_keys_of_their_own(tmp_path, text):
     assert written(read_table(path).draw().axes[0].texts) == ["0", "4", "–", "1", "–", "–"]
 
 
+def test_genomes_of_one_name_are_drawn_apart(tmp_path):
+    """Of rows, and of a matrix: x amplifies the first genome g1, and y the second one."""
+    head, *_ = ASSAYS.split("\n")
+    lines = ("g1\tx\tyes\t", "g1\ty\tno\tforward", "g1\tx\tno\tforward", "g1\ty\tyes\t")
+    (tmp_path / "rows").write_text(
+        "".join(f"{each}\n" for each in (head, *(f"{line}\t0\t0\t" for line in lines)))
+    )
+    (tmp_path / "matrix").write_text("assay\tg1\tg1\nx\t0\tno\ny\tno\t0\n")
+    for name in ("rows", "matrix"):
+        title = read_table(tmp_path / name).draw(10).get_suptitle()
+        assert title.startswith("2 assays, 2 genomes; 2 pairs of 4 amplify")
+
+
 def test_guides_are_ranked():
     """Specificity decides, then d0, then d1, and then how near GC is to a half."""
     guides = {

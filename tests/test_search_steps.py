@@ -8,15 +8,17 @@ import pytest
 import kmatch
 from kmatch.engine.codes import Coding, marked
 from kmatch.engine.cpu.engine import CpuEngine
+from kmatch.genome import as_genomes
 from kmatch.results.batches import HitBatch
 from kmatch.search import best, regions
+from kmatch.search.begin import begin_here
 from kmatch.search.chunks import Chunking, plan_reading
 from kmatch.search.ends import AnchoredEnds, ends_of, shown_before
 from kmatch.search.panel import _exact_letters, each_strand, panel_letters, panel_reading
 from kmatch.search.plateaus import Plateaus, loci_of, places_of
-from kmatch.search.query import Query
+from kmatch.search.query import Query, Run
 from kmatch.search.rules import Pam, Rules, joint_pam, sought_of
-from kmatch.search.search import by_record
+from kmatch.search.search import Progress, by_record
 from kmatch.search.tracing import _used_room
 from kmatch.search.turns import CircleEnds, are_minima_on_circles, loci_on_circles
 from kmatch.search.waiting import NONE, PlacedHits, WaitingHits
@@ -368,6 +370,31 @@ def test_rows_inside_regions():
     which, start, end = longs(0, 0, 0, 1, 1, 2), longs(1, 5, 8, 0, 1, 0), longs(6, 9, 10, 2, 3, 1)
     is_inside = given.hold(["a", "b", "c"], which, start, end)
     assert is_inside.tolist() == [True, True, False, True, False, False]
+
+
+def test_searches_that_share_regions():
+    """Each counts the letters of its last record for itself; both read r0 and r1 by turns."""
+    given = regions.Regions([regions.Region(name, 0, 30, "") for name in ("r0", "r1")])
+    genomes = as_genomes(kmatch.Genome.from_records([]))
+    query = Query("hamming", PatternSet(["p"], ["ACGT"]), 1)
+    first, second = (begin_here(query, genomes, Run("cpu", 1), given) for _ in range(2))
+    r0, r1 = (records.RecordNames.of([name]) for name in ("r0", "r1"))
+    first.note(r0, longs(10))
+    second.note(r0, longs(10))
+    first.note(r0, longs(20), goes_on=True)
+    first.note(r1, longs(25))
+    second.note(r0, longs(20), goes_on=True)
+    first.note(r1, longs(15), goes_on=True)
+    second.note(r1, longs(40))
+    assert given.lengths == {"r0": 30, "r1": 40}
+
+
+def test_the_longest_record_of_a_name_counts():
+    progress = Progress()
+    progress.meet(records.RecordNames.of(["a", "b", "a"]), longs(60, 5, 70))
+    progress.meet(records.RecordNames.of(["a"]), longs(20), goes_on=True)
+    progress.meet(records.RecordNames.of(["b", "a"]), longs(3, 80))
+    assert progress.lengths == {"a": 90, "b": 5}
 
 
 def test_hits_of_whole_records():

@@ -2,6 +2,7 @@
 
 import gzip
 import warnings
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -98,6 +99,15 @@ def test_frequencies_that_are_none(tmp_path):
         with pytest.raises(kmatch.InputError, match=f"AF is '{number}', and no number from 0 to 1"):
             search(path)
     assert search(write(tmp_path / "x.vcf", line(info="AF=1.0000001"))).af.tolist() == [1.0000001]
+
+
+def test_two_records_of_one_name(tmp_path):
+    path = write(tmp_path / "x.vcf", line())
+    said = "two records of the genome or more are named 'a', and alleles may be of any"
+    for records, outcome in ((("a", "a"), pytest.raises(kmatch.InputError, match=said)),
+                             (("a", "b", "b"), nullcontext())):  # fmt: skip
+        with pytest.warns(UserWarning, match="rows do not tell them apart"), outcome:
+            assert len(search(path, records=records)) == 1
 
 
 def test_two_samples_of_one_name(tmp_path):

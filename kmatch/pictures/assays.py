@@ -6,12 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import Floats
+from kmatch.arrays import (
+    Floats,
+    Longs,
+    bounds_of,
+    offsets_in_rows,
+    order_of,
+    ranked,
+    run_starts,
+)
 from kmatch.errors import counted
 from kmatch.pictures import Size, new_figure, page_size
 from kmatch.pictures.cells import LOW_ROW, Cells, Key, draw_cells
 from kmatch.pictures.scales import NO_PRODUCT, UNKNOWN, Scale, whole_scale
-from kmatch.pictures.tables import UNDECIDED, Table
+from kmatch.pictures.tables import UNDECIDED, Table, Words
 
 LEAST_SPAN = 5  # differences, or percent, that colours span at least
 _WIDE = 0.72  # of a picture's width that cells take
@@ -28,9 +36,30 @@ def draw_assays(table: Table, _: int | None = None) -> Any:
     verdicts = [{"yes": 0.0, "unknown": UNDECIDED}.get(word, np.nan) for word in amplifies.words]
     oligos = [table.get(name) for name in ("forward", "reverse", "probe")]
     differences = np.nan_to_num(oligos).sum(axis=0)
-    values = np.full((len(assay.words), len(genome.words)), np.nan)
-    values[assay.which, genome.which] = differences + np.array(verdicts)[amplifies.which]
-    return _draw_matrix(table, assay.words, genome.words, values)
+    names, which = _genomes_of(assay, genome)
+    values = np.full((len(assay.words), len(names)), np.nan)
+    values[assay.which, which] = differences + np.array(verdicts)[amplifies.which]
+    return _draw_matrix(table, assay.words, names, values)
+
+
+def _genomes_of(assay: Words, genome: Words) -> tuple[list[str], Longs]:
+    """Return the names of genomes, and the number of each row's, int64[n].
+
+    Several may have one name. A row is of the next of them where the pair of assay and genome was
+    there before:
+
+        genome   g  g  g  g  h
+        assay    a  b  a  b  a
+        number   0  0  1  1  2
+    """
+    pair = assay.which * len(genome.words) + genome.which
+    order = order_of(pair)
+    row_counts = np.diff(run_starts(pair[order]), append=len(pair))
+    copy = np.empty(len(pair), np.int64)
+    copy[order] = offsets_in_rows(bounds_of(row_counts))
+    copies = int(copy.max(initial=0)) + 1
+    numbers, which = ranked(genome.which * copies + copy)
+    return [genome.words[number // copies] for number in numbers.tolist()], which
 
 
 def draw_matrix(table: Table, _: int | None = None) -> Any:

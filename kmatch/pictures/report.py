@@ -268,12 +268,17 @@ def _matrix_section(table: Any, row_count: int) -> Section:
     g1       yes, 0     no: forward
     g2       unknown: probe   yes, 2
     """
-    verdicts: dict[str, dict[str, Cell]] = {}
+    # The cells of each genome, where a genome of the same name begins with an assay that is there.
+    genomes: list[tuple[str, dict[str, Cell]]] = []
+    last_of_name: dict[str, dict[str, Cell]] = {}
     for genome, assay, cell in zip(table.genome, table.assay, _verdicts(table), strict=True):
-        verdicts.setdefault(genome, {})[assay] = cell
+        if assay in last_of_name.get(genome, {assay: cell}):
+            last_of_name[genome] = {}
+            genomes.append((genome, last_of_name[genome]))
+        last_of_name[genome][assay] = cell
     assays = table.labels.words
     rows = []
-    for genome, of_genome in verdicts.items():
+    for genome, of_genome in genomes:
         rows.append([Cell(genome), *(of_genome.get(assay, Cell("")) for assay in assays)])
     columns = [Column("genome", False), *(Column(assay, False) for assay in assays)]
     note = "Whether each assay amplifies each genome: yes with the differences of its oligos in "

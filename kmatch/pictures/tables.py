@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -325,9 +326,11 @@ def _lengths_of(found: Any, columns: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _sizes(genome: Any) -> dict[str, int]:
-    """Return the letters of records by name. Of records that share a name the first counts."""
-    names, lengths = genome.sizes
-    return dict(zip(reversed(names), reversed(lengths.tolist()), strict=True))
+    """Return the letters of records by name. Of records that share a name the longest counts."""
+    sizes: dict[str, int] = {}
+    for name, length in zip(*genome.sizes, strict=True):
+        sizes[name] = max(int(length), sizes.get(name, 0))
+    return sizes
 
 
 def read_table(
@@ -430,7 +433,7 @@ class _Reader:
         if not self._names:
             kind, self._names = _kind_and_names(cells)
             self._have(kind, filter(kind.shows, self._names))
-            if self._names == cells:
+            if {*kind.needed} <= {*cells}:  # a header
                 return
         if len(cells) < len(self._names):
             raise ValueError(
@@ -485,7 +488,7 @@ def _kind_and_names(cells: list[str]) -> tuple[Kind, list[str]]:
     """Return the kind of a table and its columns, by a header or by the first line of BED."""
     for kind in KINDS:
         if {*kind.needed} <= {*cells}:
-            return kind, cells
+            return kind, _told_apart(cells)
     # BED of kmatch's has distances behind its strand, or names of primers.
     distances = sum(cell.isdigit() for cell in cells[6:8])
     more = len(cells) - len(_BED[0]) - distances
@@ -496,3 +499,13 @@ def _kind_and_names(cells: list[str]) -> tuple[Kind, list[str]]:
     if more:
         names.append("genome")
     return _kind_of(_OF_BED[distances]), names
+
+
+def _told_apart(names: list[str]) -> list[str]:
+    """Return names of columns, those that repeat with a number: `g1`, `g1 (2)`."""
+    counts: Counter[str] = Counter()
+    found = []
+    for name in names:
+        counts[name] += 1
+        found.append(f"{name} ({counts[name]})" if counts[name] > 1 else name)
+    return found

@@ -88,17 +88,23 @@ class BestSearch(Search[HitBatch]):
             return EditSearch(asked, genomes, run, engine=self.engine).everywhere()
 
         first = 0  # the number of the window's first record
+        searched_count = 0
         for window in windows(records_apart(self.parts(genome))):
             record_count = len(window.names)
             is_missing = np.ones((record_count, len(patterns)), np.bool_)
             batch = closest(window, self._query, is_missing, find)
             is_missing[batch.record, batch.pattern] = False
-            missing += is_missing.sum(axis=0)
+
+            # Records that no region names are not searched.
+            narrow = self.narrow
+            is_searched = np.array([narrow is None or name in narrow for name in window.names])
+            missing += is_missing[is_searched].sum(axis=0)
+            searched_count += int(is_searched.sum())
             if self.run.aligned:
                 batch = self._aligned(batch, window)
             yield moved(batch, first + np.arange(record_count))
             first += record_count
-        _warn_of_missing(patterns, missing, first)
+        _warn_of_missing(patterns, missing, searched_count)
 
     def _aligned(self, batch: HitBatch, window: "Window") -> HitBatch:
         """Return the hits in a Window with their alignments."""

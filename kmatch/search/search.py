@@ -39,6 +39,7 @@ class Progress:
         self.longest = 0
         self.lengths: dict[str, int] = {}
         self._last_name = ""
+        self._named_length = 0  # letters of the record of that name so far
         self._genomes = len(genomes) if genomes and genomes.named else 0  # where there are several
         self._last_length = 0  # of the last record so far
 
@@ -67,7 +68,7 @@ class Progress:
         self.lengths = dict(islice((other.lengths | self.lengths).items(), NAMED))
 
     def meet(self, names: RecordNames, lengths: Longs, goes_on: bool = False) -> None:
-        """Take the names of records and their letters, int64[r], of several of one name the first.
+        """Take the names of records and their letters, int64[r], of several of one name the most.
 
         goes_on: whether these are more letters of the last record.
         """
@@ -75,16 +76,21 @@ class Progress:
             return
         if goes_on:
             if self._last_name:
-                self.lengths[self._last_name] += int(lengths[0])
+                self._named_length += int(lengths[0])
+                self._keep(self._last_name, self._named_length)
             return
-        # The last record is open: more letters of it may come.
-        self._last_name = ""
         room = NAMED - len(self.lengths)
         for name, length in zip(names[:room], lengths[:room].tolist(), strict=True):
-            is_new = name not in self.lengths
-            self._last_name = name if is_new else ""
-            if is_new:
-                self.lengths[name] = length
+            self._keep(name, length)
+
+        # The last record is open: more letters of it may come.
+        has_room = 0 < len(names) <= room
+        self._last_name = names[-1] if has_room else ""
+        self._named_length = int(lengths[-1]) if has_room else 0
+
+    def _keep(self, name: str, length: int) -> None:
+        """Keep the letters of a record, of several of one name the most."""
+        self.lengths[name] = max(length, self.lengths.get(name, 0))
 
     def add(self, lengths: Longs, goes_on: bool = False) -> None:
         """Take the letters of records, int64[r].

@@ -9,6 +9,7 @@ A file in another order is read by its index, where it has one.
 
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from itertools import chain, groupby
@@ -17,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kmatch.errors import InputError, listed
+from kmatch.errors import InputError, listed, shown
 from kmatch.genome import Genome
 from kmatch.results.lines import Names
 from kmatch.sequences.files import StrPath, label_of, open_source
@@ -52,6 +53,8 @@ class VariantFiles:
     def __init__(self, stack: ExitStack, given: Variants, genome: Genome) -> None:
         self._names = list(genome.names)
         self._numbers = {name: number for number, name in enumerate(self._names)}
+        counts = Counter(self._names)
+        self._repeated = {name for name, count in counts.items() if count > 1}
         whole = genome.whole
         lengths = dict(zip(whole.names, whole.lengths.tolist(), strict=True))
         self.readers: list[VariantReader] = []
@@ -102,6 +105,11 @@ class VariantFiles:
             if name not in self._numbers:
                 is_passed_over = True  # a record that is not searched
                 continue
+            if name in self._repeated:
+                raise InputError(
+                    f"{reader.label}: two records of the genome or more are named "
+                    f"'{shown(name)}', and alleles may be of any; rename them"
+                )
             if seen and self._numbers[name] < self._numbers[seen[-1]]:
                 raise self._misorder(reader.label, [*seen, name])
             seen.append(name)
