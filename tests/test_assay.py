@@ -63,6 +63,18 @@ def folder(tmp_path_factory):
     return folder
 
 
+def test_codes_of_some_bases_hide_less_than_n():
+    """Behind N a code goes on asking: no primer ends in Y, R and Y at once.
+
+    record   N N N N N N Y R Y T T A A      6 letters that may be any, and 3 codes
+    """
+    pairs = {"a": ("CCRAAAAA", "CCRAAARAA", "TAARRTAAAAA")}
+    how = {"product": (5, 50), "edit": True, "device": "cpu"}
+    for text, expected in (("NNNNNNYRYTTAA", "no"), ("NNNNNNNNNTTAA", "unknown")):
+        genome = kmatch.Genome.from_records([("g", text)])
+        assert kmatch.assay(pairs, genome, 0, **how).amplifies.tolist() == [expected]
+
+
 def test_targets_that_are_no_genomes(folder, tmp_path):
     """One of several may be missing; where none is a genome the file names something else."""
     (tmp_path / "targets").write_text("g0.fa\ng3.fa\n")

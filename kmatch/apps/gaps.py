@@ -4,8 +4,9 @@
     gaps         ├──┤       ├─────────────────┤        ├──┤
     pieces       ├──────┤├─────┤           ├─────┤├───────┤
 
-A gap is a stretch of unknown letters, or the space behind an end of a linear record. Pieces show
-the letters on either side of both its ends, as far as a site of an oligo reaches.
+A gap is a stretch of letters that may be any base, or the space behind an end of a linear record.
+Pieces show the letters on either side of both its ends, as far as a site of an oligo reaches, and
+the letters around codes, such as R, which may be some of the bases.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,7 +28,7 @@ from kmatch.arrays import (
 from kmatch.results.batches import ENDLESS
 from kmatch.sequences.circles import Circular
 from kmatch.sequences.records import Stretch, whole_stretches
-from kmatch.sequences.unknown import UnknownRuns
+from kmatch.sequences.unknown import UnknownLetters, UnknownRuns
 
 TOGETHER = 1 << 22  # letters of records whose gaps are looked for together, or of a longer one
 ANY = np.uint8(ord("N"))
@@ -54,7 +55,7 @@ class Records(Rows):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Gaps(Rows):
-    """n stretches without a known letter.
+    """n stretches of letters that may be any base.
 
     record: int64[n], the row of its record in Records; start, end: int64[n], 0-based and half-open;
     at an end of a linear record it goes on behind the end.
@@ -68,8 +69,8 @@ class Gaps(Rows):
 def gaps_in(unknown: UnknownRuns, records: Records, overhang: int) -> Gaps:
     """Return the Gaps of records, sorted.
 
-    unknown: of their letters side by side; overhang: letters that an oligo has behind an end at the
-    most.
+    unknown: of their letters side by side, those that may be any base; overhang: letters that an
+    oligo has behind an end at the most.
 
         record          N N A C G N N T
         gaps        ├───────┤   ├───┤ ├───┤       −2 … 2, 5 … 7, 8 … 10, with an overhang of 2
@@ -93,6 +94,15 @@ def gaps_inside(unknown: UnknownRuns, records: Records) -> Gaps:
     start = np.maximum(unknown.begin[run] - records.begin[record], 0)
     end = np.minimum(unknown.end[run] - records.begin[record], records.size[record])
     return Gaps(record, start, end).take(np.flatnonzero(start < end))
+
+
+def codes_in(codes: UnknownLetters, records: Records) -> Gaps:
+    """Return the places of unknown letters that may not be any base, each for itself, as Gaps.
+
+    codes: of the letters of records side by side.
+    """
+    _, positions = range_join(codes.begin, codes.end)
+    return gaps_inside(UnknownRuns(positions, positions + 1), records)
 
 
 def united(gaps: Gaps) -> Gaps:

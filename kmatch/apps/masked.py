@@ -23,6 +23,7 @@ from kmatch.apps.gaps import (
     Gathered,
     Pieces,
     Records,
+    codes_in,
     cut_out,
     gaps_in,
     pieces_around,
@@ -53,6 +54,7 @@ from kmatch.sequences.records import RecordNames, Stretch
 from kmatch.sequences.unknown import unknown_letters
 
 PIECES = 1 << 22  # letters around gaps that are searched together
+ANY_BASE = 15  # the set of bases that N stands for
 JOINED = 1 << 20  # pairs of runs that are looked at together, and any others of the last one
 
 
@@ -154,10 +156,13 @@ class MaskedSites:
         kinds = [(overhang, some, Gathered()) for overhang, some in self._by_overhang(oligos)]
         for letters, records in records_together(stretches, circular):
             sizes.append(records.size)
-            unknown = unknown_letters(letters).runs()
+            unknown = unknown_letters(letters)
+            is_any = encode_sets(unknown.letter) == ANY_BASE
+            any_runs = unknown.take(np.flatnonzero(is_any)).runs()
+            codes = codes_in(unknown.take(np.flatnonzero(~is_any)), records)
             for overhang, some_oligos, gathered in kinds:
-                gaps = gaps_in(unknown, records, overhang)
-                around = pieces_around(gaps, records, self._reach, overhang)
+                gaps = gaps_in(any_runs, records, overhang)
+                around = pieces_around(gaps.followed_by(codes), records, self._reach, overhang)
                 found.append(self._inside(gaps, records, some_oligos))
                 gathered.add(cut_out(letters, records, around))
                 if gathered.letters >= PIECES:
