@@ -4,6 +4,7 @@ import errno
 import gzip
 import io
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -205,7 +206,7 @@ def test_a_disk_that_fails(folder, monkeypatch, threads):
 
 
 def test_letters_that_no_nucleotide_has(folder, monkeypatch):
-    for number, letter in enumerate("EFIJLOPQZefijlopqz0123456789"):
+    for number, letter in enumerate("EFIJLOPQZefijlopqz"):
         records = [("first one", "ACGT"), ("second", ("ACGTN" * 500)[:2_345] + letter + "ACGT")]
         said = f"record 2, 'second', has {letter!r} at position 2346, .*protein"
         monkeypatch.setattr("kmatch.sequences.fasta.BLOCK", (64, 2_400, 1 << 20)[number % 3])
@@ -219,6 +220,36 @@ def test_letters_that_no_nucleotide_has(folder, monkeypatch):
             kmatch.InputError, match=said.replace(repr(letter), repr(letter.upper()))
         ):
             names_in(folder / "input")
+
+
+@pytest.mark.parametrize("mark", [*'09~_?!,[/"#@', "\x1f", "\x7f"])
+def test_marks_that_are_no_letters(folder, mark):
+    """A letter that none is would move all positions behind it, and hide what lies around it."""
+    (folder / "input").write_bytes(f">a\nACGT\nACG{mark}TACGT\n".encode())
+    said = re.escape(f"record 1, 'a', has {mark!r} at position 8, which is no letter")
+    with pytest.raises(kmatch.InputError, match=said):
+        names_in(folder / "input")
+    with pytest.raises(kmatch.InputError, match=said):
+        kmatch.Genome.from_records([("a", f"ACGTACG{mark}TACGT")])
+
+
+@pytest.mark.parametrize("blank", ["\xa0", "\u200b", "\u2013", "\xad", b"\xa0", b"\xca"])
+def test_characters_of_text_programs(folder, blank):
+    """Each byte would be a letter: a blank of two bytes moves what follows by two."""
+    written = blank if isinstance(blank, bytes) else blank.encode()
+    (folder / "input").write_bytes(b">a\nACGT" + written + b"ACGT*\n")
+    said = "record 1, 'a', has a character that is no ASCII letter at position 5, which is no"
+    with pytest.raises(kmatch.InputError, match=said):
+        names_in(folder / "input")
+    failed(here("filter", folder / "input", "-p", "ACGT", "-k", 0), said)
+
+
+def test_a_genome_without_letters(folder):
+    """The letters may stand in the headers, where a hit would be no hit."""
+    (folder / "input").write_bytes(b">a ACGT\n>b ACGT\n")
+    done = here("hamming", folder / "input", "-p", "ACGT", "-k", 0)
+    assert (done.status, done.out) == (0, b"")
+    assert b"no record has a letter; are they in the headers?" in done.err
 
 
 def test_files_joined_without_a_line_end(folder, monkeypatch):

@@ -213,12 +213,15 @@ def test_targets_in_the_mitochondrion_count_once():
 
 def test_specificities_of_edit_are_of_sites(tmp_path):
     (tmp_path / "g.fa").write_bytes(fasta([("c", "T" * 12 + TARGET + "AGGGTTTT")]))
-    for report, total in (("sites", 1), ("ends", 2), ("minima", 1)):
+    for report, total in (("sites", 1), ("ends", 2)):
         command = ("edit", tmp_path / "g.fa", "-p", TARGET, "-k", 1, "--pam", "NGG")
         outputs = ("--summary", tmp_path / "sum.tsv", "-o", tmp_path / "hits.tsv")
         assert here(*command, "--score", "cfd", "--report", report, *outputs).status == 0
         row = (tmp_path / "sum.tsv").read_text().splitlines()[-1].split("\t")
         assert row[-2:] == [str(total), "1"]
+    for report in ("minima", "loci"):
+        done = here(*command, "--score", "cfd", "--report", report, "--summary-only")
+        assert done.status == 2 and f"--report {report} leaves out".encode() in done.err
 
 
 def test_names_count_the_guides_of_a_gene_or_record(files):

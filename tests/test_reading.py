@@ -369,13 +369,6 @@ def test_blocks_of_any_size(body, last_line, block):
     assert records_of(text.encode(), block) == expected
 
 
-@given(st.lists(st.sampled_from([b"A", b"\n", b"\x1f", b"\x85", b"\xa0"])))
-def test_odd_bytes_are_no_bases(data):
-    data = b"".join(data)
-    expected = [("a", "AC" + "".join("A" if byte == 65 else "*" for byte in data if byte != 10))]
-    assert records_of(b">a\nAC" + data, 7) == expected
-
-
 @given(
     st.lists(
         st.tuples(

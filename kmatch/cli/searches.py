@@ -180,6 +180,8 @@ class Search:
         if self._panel is not None:
             if self.regions is None:  # of regions only records with any are met
                 self._warn_of_long_patterns(self._panel, progress.longest)
+            if progress.records and not progress.letters:
+                warn(f"{self.genomes.label}: no record has a letter; are they in the headers?")
             if self.genomes.named:
                 several = f"{counted(len(self.genomes), 'genome')}, "
         records = counted(progress.records, "record")
@@ -400,6 +402,11 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     counts = Counts(panel, None if k_each is None else int(k_each.max()))
     is_summed = given.summary or given.summary_only
     if scorer and is_summed:
+        if query.report in ("minima", "loci"):
+            raise click.UsageError(
+                f"specificities are of sites, some of which --report {query.report} leaves out; "
+                "give --report sites or ends, or a summary without --score"
+            )
         counts.scores = scorer.specificities()
 
     begin = partial(begin_search, query, search.genomes, regions=search.regions, scorer=scorer)

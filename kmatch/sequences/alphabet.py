@@ -1,7 +1,7 @@
 """The alphabet: a set of bases is a 4-bit mask, bit 0 for A, 1 for C, 2 for G and 3 for T."""
 
 from collections.abc import Iterable
-from string import digits
+from string import ascii_uppercase
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,7 @@ IUPAC = {
 PROTEIN_LETTERS = "EFIJLOPQZ"  # letters of amino acids that are no IUPAC code of a nucleotide
 GAPS = "-."  # of alignments
 HEADER = ">"  # of FASTA, at the beginning of a line
+STOP = "*"  # behind a record of some programs, an unknown letter
 FOREIGN = 128  # is set in what a reading has for a letter that is an error
 _GAPS_ADVICE = (
     "--gaps drop leaves gaps out, and --gaps unknown keeps them as unknown letters (in Python: "
@@ -27,15 +28,18 @@ Origin = tuple[str, int, str]  # the input, the record's number, counted from 1,
 
 
 def _read_as(byte: int) -> int:
-    """Return what a byte of a text is read as: itself, 0 for a blank, which is left out, or `*`.
+    """Return what a byte of a text is read as: itself, or 0 for a blank, which is left out.
 
-    The sign FOREIGN is set in a byte that is an error.
+    The sign FOREIGN is set in a byte that is an error, and is all that is left of one that is no
+    ASCII.
     """
     if byte in b" \t\v\f\n\r":
         return 0
-    if chr(byte).upper() in PROTEIN_LETTERS or chr(byte) in digits + HEADER:
-        return byte | FOREIGN
-    return byte if 33 <= byte < 127 else ord("*")
+    if byte >= FOREIGN:
+        return FOREIGN
+    letter = chr(byte).upper()
+    is_known = letter in ascii_uppercase + STOP + GAPS and letter not in PROTEIN_LETTERS
+    return byte if is_known else byte | FOREIGN
 
 
 READ_AS = np.array([_read_as(byte) for byte in range(256)], np.uint8)  # gaps are unknown letters
@@ -121,15 +125,15 @@ def reverse_complement(masks: ArrayLike) -> Bytes:
 def check_letters(
     origin: Origin, letters: Bytes, reading: Bytes = READ_AS, advice: str = ""
 ) -> None:
-    """Raise InputError for a letter that is an error: a digit, or one that stands for no
-    nucleotide.
+    """Raise InputError for a character that is no letter, and for a letter of proteins.
 
     reading: see `reading_of`; advice: see `foreign_letter`.
     """
     is_foreign = look_up(letters, reading) >= FOREIGN
     if is_foreign.any():
         offset = int(np.argmax(is_foreign))
-        raise foreign_letter(origin, offset, letters[offset], advice)
+        letter = int(look_up(letters[offset : offset + 1], reading)[0]) - FOREIGN
+        raise foreign_letter(origin, offset, letter, advice)
 
 
 def without_gaps(letters: Bytes, gaps: str | None) -> Bytes:
@@ -155,6 +159,13 @@ def foreign_letter(origin: Origin, offset: int, letter: int, advice: str = "") -
         return InputError(
             f"{where} {offset + 1}: a header of FASTA begins a line; where files were joined, end "
             "the last line of each"
+        )
+    if chr(letter).upper() not in PROTEIN_LETTERS:
+        what = repr(chr(letter)) if letter else "a character that is no ASCII letter"
+        return InputError(
+            f"{label}: record {number}, '{shown(name)}', has {what} at position {offset + 1}, "
+            "which is no letter: numbers, marks and the blanks of a text program are none; give "
+            "letters alone"
         )
     return InputError(
         f"{where} {offset + 1}, which stands for no nucleotide: it looks like protein; "

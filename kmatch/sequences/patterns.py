@@ -202,16 +202,24 @@ def _check_header(rows: list["Row"], label: str) -> None:
 
 
 def _check_exchanged(rows: list["Row"], label: str) -> None:
-    """Raise InputError for a guide where the name is expected, and a few letters behind it.
+    """Raise InputError for a sequence where the name is expected, and another behind it.
 
-    CTACACTGCTCACTCCAACC   NGG      a PAM, which would be the pattern
+    CTACACTGCTCACTCCAACC    NGG                     a PAM, which would be the pattern
+    GAGTTTTATCGCTTCCATGAC   AGAGAATCTCTACCATGAAC    a pair of primers
     """
     for row in rows:
-        if len(row.sequence) < _FEW and _LIKE_A_GUIDE.fullmatch(row.name):
+        if not _LIKE_A_GUIDE.fullmatch(row.name):
+            continue
+
+        # A name may be the sequence, a part of it, or more than it.
+        name = row.name.upper().replace("U", "T")
+        sequence = row.sequence.upper().replace("U", "T")
+        is_named_so = name in sequence or (len(sequence) >= _FEW and sequence in name)
+        if not is_named_so:
             raise InputError(
                 f"{where_of(label, row)}'{shown(row.name)}' is read as a name, and "
-                f"'{row.sequence}' as the pattern; the name comes first, and a PAM is given by "
-                "--pam"
+                f"'{shown(row.sequence)}' as the pattern; the name comes first, a PAM is given by "
+                "--pam, and pairs of primers are for pcr"
             )
 
 
