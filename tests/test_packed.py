@@ -78,7 +78,7 @@ ODD = [
     ("a", "ACgtnnNNnNACGTRYKMacgtu*uNN"),
     ("b", "NN"),
     ("", ""),
-    ("c", 70 * "acgNN" + 300 * "N" + "RRRACGT?!"),
+    ("c", 70 * "acgNN" + 300 * "N" + "RRRACGTX*"),
 ]
 
 
