@@ -231,19 +231,25 @@ def test_files_as_their_makers_write_them(form, tmp_path):
     assert found.tells_exons == bool(exons)
 
 
+def genbank(features, name="X"):
+    """A record of GenBank of 100 letters; features: its lines."""
+    return (
+        f"LOCUS       {name}                100 bp    DNA     linear   BCT 01-JAN-2026\n"
+        f"ACCESSION   {name}\nVERSION     {name}.1\nFEATURES             Location/Qualifiers\n"
+        f"{features}ORIGIN\n        1 {'a' * 100}\n//\n"
+    )
+
+
 def test_genbank(tmp_path):
     """
     gene A   11 |-----------------| 60        the parts of its CDS are exons
     CDS         |----|      |-----|           11-20, 41-60
     tRNA     71 |--| 80                       without a gene line
     """
-    text = (
-        "LOCUS       X                100 bp    DNA     linear   BCT 01-JAN-2026\n"
-        "ACCESSION   X\nVERSION     X.1\nFEATURES             Location/Qualifiers\n"
+    text = genbank(
         '     gene            11..60\n                     /gene="A"\n'
         '     CDS             join(11..20,41..60)\n                     /gene="A"\n'
         '     tRNA            71..80\n                     /locus_tag="L2"\n'
-        f"ORIGIN\n        1 {'a' * 100}\n//\n"
     )
     found = read(tmp_path / "a.gb", text)
     assert found.genes == [Feature("X.1", 10, 60, "A"), Feature("X.1", 70, 80, "L2")]
@@ -252,12 +258,9 @@ def test_genbank(tmp_path):
 
 def test_genbank_without_names(tmp_path):
     """Each feature is a gene of its own, which is not named."""
-    text = (
-        "LOCUS       X                100 bp    DNA     linear   BCT 01-JAN-2026\n"
-        "ACCESSION   X\nVERSION     X.1\nFEATURES             Location/Qualifiers\n"
+    text = genbank(
         '     CDS             join(11..20,31..40)\n                     /label="AmpR"\n'
         '     CDS             71..80\n                     /label="AmpR"\n'
-        f"ORIGIN\n        1 {'a' * 100}\n//\n"
     )
     found = read(tmp_path / "a.gb", text)
     assert found.genes == [Feature("X.1", 10, 40, "."), Feature("X.1", 70, 80, ".")]
@@ -269,14 +272,9 @@ def test_features_of_one_name_in_other_places(tmp_path):
     record X   gene A |-----|      CDS A |---|
     record Y   CDS A  |---|
     """
-    record = (
-        "LOCUS       {0}                100 bp    DNA     linear   BCT 01-JAN-2026\n"
-        "ACCESSION   {0}\nVERSION     {0}.1\nFEATURES             Location/Qualifiers\n{1}"
-        f"ORIGIN\n        1 {'a' * 100}\n//\n"
-    ).format
     line = '     {:<16}{}\n                     /gene="A"\n'.format
     first = line("gene", "11..40") + line("CDS", "11..40") + line("CDS", "61..80")
-    text = record("X", first) + record("Y", line("CDS", "21..50"))
+    text = genbank(first) + genbank(line("CDS", "21..50"), "Y")
     found = read(tmp_path / "a.gb", text)
     genes = [("X.1", 10, 40, "A"), ("X.1", 60, 80, "A"), ("Y.1", 20, 50, "A")]
     assert found.genes == [Feature(*gene) for gene in genes]

@@ -18,7 +18,7 @@ from kmatch.search.panel import _exact_letters, each_strand, panel_letters, pane
 from kmatch.search.plateaus import Plateaus, loci_of, places_of
 from kmatch.search.query import Query, Run
 from kmatch.search.rules import Pam, Rules, joint_pam, sought_of
-from kmatch.search.search import Progress, by_record
+from kmatch.search.search import by_record
 from kmatch.search.tracing import _used_room
 from kmatch.search.turns import CircleEnds, are_minima_on_circles, loci_on_circles
 from kmatch.search.waiting import NONE, PlacedHits, WaitingHits
@@ -390,11 +390,12 @@ def test_searches_that_share_regions():
 
 
 def test_the_longest_record_of_a_name_counts():
-    progress = Progress()
-    progress.meet(records.RecordNames.of(["a", "b", "a"]), longs(60, 5, 70))
-    progress.meet(records.RecordNames.of(["a"]), longs(20), goes_on=True)
-    progress.meet(records.RecordNames.of(["b", "a"]), longs(3, 80))
-    assert progress.lengths == {"a": 90, "b": 5}
+    genomes = as_genomes(kmatch.Genome.from_records([]))
+    search = begin_here(Query("hamming", PatternSet(["p"], ["ACGT"]), 1), genomes, Run("cpu", 1))
+    search.note(records.RecordNames.of(["a", "b", "a"]), longs(60, 5, 70))
+    search.note(records.RecordNames.of(["a"]), longs(20), goes_on=True)
+    search.note(records.RecordNames.of(["b", "a"]), longs(3, 80))
+    assert search.progress.lengths == {"a": 90, "b": 5}
 
 
 def test_hits_of_whole_records():

@@ -48,13 +48,12 @@ from kmatch.results.batches import ENDLESS, HitBatch, joined, no_hits, sizes_of
 from kmatch.search.begin import begin_here
 from kmatch.search.panel import pattern_distances
 from kmatch.search.query import Query, Run
-from kmatch.sequences.alphabet import encode_sets, encode_text
+from kmatch.sequences.alphabet import IUPAC, encode_sets, encode_text
 from kmatch.sequences.circles import Circular
 from kmatch.sequences.records import RecordNames, Stretch
 from kmatch.sequences.unknown import unknown_letters
 
 PIECES = 1 << 22  # letters around gaps that are searched together
-ANY_BASE = 15  # the set of bases that N stands for
 JOINED = 1 << 20  # pairs of runs that are looked at together, and any others of the last one
 
 
@@ -157,7 +156,7 @@ class MaskedSites:
         for letters, records in records_together(stretches, circular):
             sizes.append(records.size)
             unknown = unknown_letters(letters)
-            is_any = encode_sets(unknown.letter) == ANY_BASE
+            is_any = encode_sets(unknown.letter) == IUPAC["N"]
             any_runs = unknown.take(np.flatnonzero(is_any)).runs()
             codes = codes_in(unknown.take(np.flatnonzero(~is_any)), records)
             for overhang, some_oligos, gathered in kinds:

@@ -1,25 +1,18 @@
 """The pictures of assays: their differences in each genome, and the differences at each letter of
 oligos."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from kmatch.arrays import (
-    Floats,
-    Longs,
-    bounds_of,
-    offsets_in_rows,
-    order_of,
-    ranked,
-    run_starts,
-)
+from kmatch.arrays import Floats
 from kmatch.errors import counted
 from kmatch.pictures import Size, new_figure, page_size
 from kmatch.pictures.cells import LOW_ROW, Cells, Key, draw_cells
 from kmatch.pictures.scales import NO_PRODUCT, UNKNOWN, Scale, whole_scale
-from kmatch.pictures.tables import UNDECIDED, Table, Words
+from kmatch.pictures.tables import UNDECIDED, Table
 
 LEAST_SPAN = 5  # differences, or percent, that colours span at least
 _WIDE = 0.72  # of a picture's width that cells take
@@ -36,30 +29,33 @@ def draw_assays(table: Table, _: int | None = None) -> Any:
     verdicts = [{"yes": 0.0, "unknown": UNDECIDED}.get(word, np.nan) for word in amplifies.words]
     oligos = [table.get(name) for name in ("forward", "reverse", "probe")]
     differences = np.nan_to_num(oligos).sum(axis=0)
-    names, which = _genomes_of(assay, genome)
+    names, which = genomes_of(
+        [genome.words[number] for number in genome.which.tolist()],
+        [assay.words[number] for number in assay.which.tolist()],
+    )
     values = np.full((len(assay.words), len(names)), np.nan)
     values[assay.which, which] = differences + np.array(verdicts)[amplifies.which]
     return _draw_matrix(table, assay.words, names, values)
 
 
-def _genomes_of(assay: Words, genome: Words) -> tuple[list[str], Longs]:
-    """Return the names of genomes, and the number of each row's, int64[n].
+def genomes_of(genome: Sequence[str], assay: Sequence[str]) -> tuple[list[str], list[int]]:
+    """Return the names of the genomes of rows, and the number of each row's.
 
-    Several may have one name. A row is of the next of them where the pair of assay and genome was
-    there before:
+    Several may have one name. A row is of the next of them where its genome and assay were there
+    before:
 
         genome   g  g  g  g  h
         assay    a  b  a  b  a
         number   0  0  1  1  2
     """
-    pair = assay.which * len(genome.words) + genome.which
-    order = order_of(pair)
-    row_counts = np.diff(run_starts(pair[order]), append=len(pair))
-    copy = np.empty(len(pair), np.int64)
-    copy[order] = offsets_in_rows(bounds_of(row_counts))
-    copies = int(copy.max(initial=0)) + 1
-    numbers, which = ranked(genome.which * copies + copy)
-    return [genome.words[number // copies] for number in numbers.tolist()], which
+    row_counts: Counter[tuple[str, str]] = Counter()
+    numbers: dict[tuple[str, int], int] = {}
+    which = []
+    for pair in zip(genome, assay, strict=True):
+        key = pair[0], row_counts[pair]
+        row_counts[pair] += 1
+        which.append(numbers.setdefault(key, len(numbers)))
+    return [name for name, _ in numbers], which
 
 
 def draw_matrix(table: Table, _: int | None = None) -> Any:

@@ -18,6 +18,7 @@ from kmatch import __version__
 from kmatch.arrays import Ints, Longs, bounds_of, order_of
 from kmatch.errors import counted, needed
 from kmatch.pictures import load_figure, saved
+from kmatch.pictures.assays import genomes_of
 from kmatch.pictures.meanings import meaning_of
 from kmatch.pictures.tables import rank_of_guides, table_of
 from kmatch.results.batches import Batch, HitBatch, ProductBatch
@@ -268,17 +269,13 @@ def _matrix_section(table: Any, row_count: int) -> Section:
     g1       yes, 0     no: forward
     g2       unknown: probe   yes, 2
     """
-    # The cells of each genome, where a genome of the same name begins with an assay that is there.
-    genomes: list[tuple[str, dict[str, Cell]]] = []
-    last_of_name: dict[str, dict[str, Cell]] = {}
-    for genome, assay, cell in zip(table.genome, table.assay, _verdicts(table), strict=True):
-        if assay in last_of_name.get(genome, {assay: cell}):
-            last_of_name[genome] = {}
-            genomes.append((genome, last_of_name[genome]))
-        last_of_name[genome][assay] = cell
+    genomes, which = genomes_of(table.genome, table.assay)
+    verdicts: list[dict[str, Cell]] = [{} for _ in genomes]
+    for number, assay, cell in zip(which, table.assay, _verdicts(table), strict=True):
+        verdicts[number][assay] = cell
     assays = table.labels.words
     rows = []
-    for genome, of_genome in genomes:
+    for genome, of_genome in zip(genomes, verdicts, strict=True):
         rows.append([Cell(genome), *(of_genome.get(assay, Cell("")) for assay in assays)])
     columns = [Column("genome", False), *(Column(assay, False) for assay in assays)]
     note = "Whether each assay amplifies each genome: yes with the differences of its oligos in "

@@ -431,9 +431,9 @@ class _Reader:
         commas = "," in text and "\t" not in text
         cells = next(csv.reader([text])) if commas else text.split("\t")
         if not self._names:
-            kind, self._names = _kind_and_names(cells)
+            kind, self._names, is_header = _kind_and_names(cells)
             self._have(kind, filter(kind.shows, self._names))
-            if {*kind.needed} <= {*cells}:  # a header
+            if is_header:
                 return
         if len(cells) < len(self._names):
             raise ValueError(
@@ -484,11 +484,12 @@ def _value(name: str, cell: str, verdicts: Mapping[str, float]) -> str | float:
     raise ValueError(f"'{shown(cell, _SHOWN)}' is no number for the column {shown(name)}")
 
 
-def _kind_and_names(cells: list[str]) -> tuple[Kind, list[str]]:
-    """Return the kind of a table and its columns, by a header or by the first line of BED."""
+def _kind_and_names(cells: list[str]) -> tuple[Kind, list[str], bool]:
+    """Return the kind of a table and its columns, by a header or by the first line of BED, and
+    whether it is a header."""
     for kind in KINDS:
         if {*kind.needed} <= {*cells}:
-            return kind, _told_apart(cells)
+            return kind, _told_apart(cells), True
     # BED of kmatch's has distances behind its strand, or names of primers.
     distances = sum(cell.isdigit() for cell in cells[6:8])
     more = len(cells) - len(_BED[0]) - distances
@@ -498,7 +499,7 @@ def _kind_and_names(cells: list[str]) -> tuple[Kind, list[str]]:
     names = [*_BED[distances]]
     if more:
         names.append("genome")
-    return _kind_of(_OF_BED[distances]), names
+    return _kind_of(_OF_BED[distances]), names, False
 
 
 def _told_apart(names: list[str]) -> list[str]:

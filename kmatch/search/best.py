@@ -96,10 +96,10 @@ class BestSearch(Search[HitBatch]):
             is_missing[batch.record, batch.pattern] = False
 
             # Records that no region names are not searched.
-            narrow = self.narrow
-            is_searched = np.array([narrow is None or name in narrow for name in window.names])
-            missing += is_missing[is_searched].sum(axis=0)
-            searched_count += int(is_searched.sum())
+            if self.narrow is not None:
+                is_missing = is_missing[self.narrow.are_named(window.names)]
+            missing += is_missing.sum(axis=0)
+            searched_count += len(is_missing)
             if self.run.aligned:
                 batch = self._aligned(batch, window)
             yield moved(batch, first + np.arange(record_count))

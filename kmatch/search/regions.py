@@ -110,7 +110,7 @@ class Regions:
 
         These records stay, and are empty.
         """
-        is_named = self._are_named(part.names)
+        is_named = self.are_named(part.names)
         if is_named.all():
             return part
         letters = np.zeros(0, np.uint8)
@@ -125,12 +125,13 @@ class Regions:
 
         Returns which of them regions name, bool[r].
         """
-        is_named = self._are_named(names)
+        is_named = self.are_named(names)
         for number in np.flatnonzero(is_named).tolist():
             self.join({names[number]: int(lengths[number])})
         return is_named
 
-    def _are_named(self, names: RecordNames) -> Bools:
+    def are_named(self, names: Iterable[str]) -> Bools:
+        """Return which records regions name, bool[r]."""
         are_named = [name in self._numbers for name in names]
         return np.array(are_named, np.bool_)
 

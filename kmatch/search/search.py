@@ -38,8 +38,6 @@ class Progress:
         self.letters = 0
         self.longest = 0
         self.lengths: dict[str, int] = {}
-        self._last_name = ""
-        self._named_length = 0  # letters of the record of that name so far
         self._genomes = len(genomes) if genomes and genomes.named else 0  # where there are several
         self._last_length = 0  # of the last record so far
 
@@ -67,30 +65,16 @@ class Progress:
         self.longest = max(self.longest, other.longest)
         self.lengths = dict(islice((other.lengths | self.lengths).items(), NAMED))
 
-    def meet(self, names: RecordNames, lengths: Longs, goes_on: bool = False) -> None:
-        """Take the names of records and their letters, int64[r], of several of one name the most.
-
-        goes_on: whether these are more letters of the last record.
-        """
+    def meet(self, names: RecordNames, lengths: Longs) -> None:
+        """Take the names of records and their letters so far, int64[r], of several of one name the
+        most."""
         if self._genomes:
             return
-        if goes_on:
-            if self._last_name:
-                self._named_length += int(lengths[0])
-                self._keep(self._last_name, self._named_length)
-            return
         room = NAMED - len(self.lengths)
-        for name, length in zip(names[:room], lengths[:room].tolist(), strict=True):
-            self._keep(name, length)
-
-        # The last record is open: more letters of it may come.
-        has_room = 0 < len(names) <= room
-        self._last_name = names[-1] if has_room else ""
-        self._named_length = int(lengths[-1]) if has_room else 0
-
-    def _keep(self, name: str, length: int) -> None:
-        """Keep the letters of a record, of several of one name the most."""
-        self.lengths[name] = max(length, self.lengths.get(name, 0))
+        looked_at = max(room, 1)  # the first may be the last one before, which goes on
+        for name, length in zip(names[:looked_at], lengths[:looked_at].tolist(), strict=True):
+            if room > 0 or name in self.lengths:
+                self.lengths[name] = max(length, self.lengths.get(name, 0))
 
     def add(self, lengths: Longs, goes_on: bool = False) -> None:
         """Take the letters of records, int64[r].
@@ -189,13 +173,14 @@ class Search(Generic[SomeBatch]):
 
         goes_on: whether these are more letters of the last record.
         """
-        self.progress.meet(names, lengths, goes_on)
-        if self.regions and len(names):
-            # The letters so far, as several searches with the same Regions may be under way.
-            lengths_so_far = lengths.copy()
-            if goes_on:
-                lengths_so_far[0] += self._last_length
-            self._last_length = int(lengths_so_far[-1])
+        # The letters of each so far. Other searches with the same Regions may be under way.
+        lengths_so_far = lengths.copy()
+        if goes_on:
+            lengths_so_far[0] += self._last_length
+        self._last_length = int(lengths_so_far[-1]) if len(lengths) else 0
+
+        self.progress.meet(names, lengths_so_far)
+        if self.regions:
             is_named = self.regions.meet(names, lengths_so_far)
             if self.narrows:
                 lengths = np.where(is_named, lengths, 0)

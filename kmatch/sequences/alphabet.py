@@ -149,25 +149,23 @@ def foreign_letter(origin: Origin, offset: int, letter: int, advice: str = "") -
     advice: what to do about gaps, where --gaps cannot be given.
     """
     label, number, name = origin
-    where = f"{label}: record {number}, '{shown(name)}', has {chr(letter)!r} at position"
+    what = repr(chr(letter)) if letter else "a character that is no ASCII letter"
+    where = f"{label}: record {number}, '{shown(name)}', has {what} at position {offset + 1}"
     if chr(letter) in GAPS:
         return InputError(
-            f"{where} {offset + 1}: it looks like an alignment, in which '.' may also stand for "
+            f"{where}: it looks like an alignment, in which '.' may also stand for "
             f"the letter above it; {advice or _GAPS_ADVICE}"
         )
     if chr(letter) == HEADER:
         return InputError(
-            f"{where} {offset + 1}: a header of FASTA begins a line; where files were joined, end "
+            f"{where}: a header of FASTA begins a line; where files were joined, end "
             "the last line of each"
         )
     if chr(letter).upper() not in PROTEIN_LETTERS:
-        what = repr(chr(letter)) if letter else "a character that is no ASCII letter"
         return InputError(
-            f"{label}: record {number}, '{shown(name)}', has {what} at position {offset + 1}, "
-            "which is no letter: numbers, marks and the blanks of a text program are none; give "
-            "letters alone"
+            f"{where}, which is no letter: numbers, marks and the blanks of a text program are "
+            "none; give letters alone"
         )
     return InputError(
-        f"{where} {offset + 1}, which stands for no nucleotide: it looks like protein; "
-        "give DNA or RNA"
+        f"{where}, which stands for no nucleotide: it looks like protein; give DNA or RNA"
     )

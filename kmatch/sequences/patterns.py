@@ -164,9 +164,10 @@ def read_patterns(
             _check_first_column(rows, header, label)
     if not rows:
         raise InputError(f"{label}: no patterns; write one a line, or give FASTA")
-    if column is not None or not is_fasta(lines):
+    if column is not None:
         _check_missing(rows, label)
-    if column is None and not is_fasta(lines):
+    elif not is_fasta(lines):
+        _check_missing(rows, label)
         _check_header(rows, label)
         _check_exchanged(rows, label)
     return checked_patterns(rows, label)
