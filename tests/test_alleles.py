@@ -3,7 +3,7 @@
 import numpy as np
 from support.alleles import block, site
 
-from kmatch.variants.alleles import NONE, change_of, site_groups
+from kmatch.variants.alleles import FOREVER, NONE, change_of, site_groups
 from kmatch.variants.haplotypes import Haplotypes, carriers
 
 
@@ -67,10 +67,15 @@ def test_blocks_part_where_a_gap_is_wide_and_they_are_full(monkeypatch):
     sites = [site(start, "A,C", [1, 1]) for start in (5, 20, 25, 60)]
     sites.append(site(3, "A,C", [1, 1], "s"))
     monkeypatch.setattr("kmatch.variants.alleles.SPAN", 10)
-    groups = [[each.record_start for each in group] for group in site_groups(sites, 14)]
-    assert groups == [[5], [20, 25], [60], [3]]
-    groups = [[each.record_start for each in group] for group in site_groups(sites, 15)]
-    assert groups == [[5, 20, 25], [60], [3]]
+    groups = [*site_groups(sites, 14)]
+    starts = [[each.record_start for each in group.sites] for group in groups]
+    assert starts == [[5], [20, 25], [60], [3]]
+    # From the sites before to the sites behind.
+    alone = [(group.start, group.end) for group in groups]
+    assert alone == [(0, 20), (6, 60), (26, FOREVER), (0, FOREVER)]
+    groups = [*site_groups(sites, 15)]
+    starts = [[each.record_start for each in group.sites] for group in groups]
+    assert starts == [[5, 20, 25], [60], [3]]
 
 
 def test_haplotypes_around_an_anchor_are_those_that_copies_may_have():

@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 
+import naive
 import naive_variants
 import pytest
 from fuzzing.variants import plain, random_patterns, random_sites, vcf_of
@@ -74,6 +75,65 @@ def test_hits_are_those_of_copies_made_whole(kind, tmp_path, monkeypatch):
         assert Counter(rows_of(hits)) == Counter(expected), (letters, sites, patterns, k)
         rows += len(expected)
     assert rows > rounds / 3
+
+
+# A plateau of 2 behind a site of ACCAAA, longer than a window of the last allele shows:
+#
+#     record      A C C A A A A A A … A A A A G A
+#     pattern     A C C A A A
+#     D                     0 1 2 2 … 2 2 2 3 3 3
+#     with A for G          0 1 2 2 … 2 2 2 2 2 2         no minimum, as D is lower before
+#     and AA for CC         2 2 2 2 … 2 2 2 2 2 2         a minimum
+PLATEAU = "ACC" + 30 * "A" + "GA"
+FAR_SITE = (2, "CC", ["AA"])
+NEAR_SITE = (34, "G", ["A"])
+
+
+@pytest.mark.parametrize(
+    ("near", "far", "expected"),
+    [
+        ("0|1", "0|0", []),
+        ("0|1", "1|0", []),
+        ("0|1", "0|1", [29]),
+        ("0/1", "0/1", [29]),
+    ],
+)
+@pytest.mark.parametrize("strand", ["+", "-"])
+def test_minima_are_lower_than_what_is_before_a_long_plateau(strand, near, far, expected, tmp_path):
+    letters, pattern = PLATEAU, "ACCAAA"
+    sites = [(*FAR_SITE, [far]), (*NEAR_SITE, [near])]
+    if strand == "-":
+        letters, sites = turned(letters, sites)
+    vcf = write_vcf(tmp_path / "x.vcf", {"r": sites}, ["A"])
+    genome = kmatch.Genome.from_records([("r", letters)])
+    hits = kmatch.edit(genome, pattern, 2, strand=strand, variants=vcf)
+    oracle = plain("edit", [pattern], 2, {"strand": strand, "report": "minima"})
+    rows = Counter(rows_of(hits))
+    assert rows == Counter(naive_variants.hits("r", letters, sites, ["A"], oracle))
+    name = sites[-1 if strand == "+" else 0]
+    near_name = f"r:{name[0]}:{name[1]}:{name[2][0]}"
+    start = hits.start if strand == "+" else len(letters) - hits.end
+    assert start[hits.variants == near_name].tolist() == expected
+
+
+def turned(letters, sites):
+    """The reverse complement of a record, and of its sites."""
+    turned_sites = []
+    for place, ref, alts, genotypes in reversed(sites):
+        turned_alts = [naive.reverse_complement(alt) for alt in alts]
+        place = len(letters) - (place - 1) - len(ref) + 1
+        turned_sites.append((place, naive.reverse_complement(ref), turned_alts, genotypes))
+    return naive.reverse_complement(letters), turned_sites
+
+
+@pytest.mark.parametrize(("most", "expected"), [(1, [29]), (2, [])])
+def test_minima_before_which_too_many_haplotypes_are_stay(most, expected, tmp_path):
+    sites = [(3, "C", ["T"], None), (*NEAR_SITE, None)]
+    vcf = write_vcf(tmp_path / "x.vcf", {"r": sites}, [])
+    genome = kmatch.Genome.from_records([("r", PLATEAU)])
+    given = kmatch.Variants(vcf, max_haplotypes=most)
+    hits = kmatch.edit(genome, "ACCAAA", 2, strand="+", variants=given)
+    assert hits.start[hits.variants == "r:34:G:A"].tolist() == expected
 
 
 def test_rows_of_several_records_are_in_one_order(tmp_path):

@@ -196,25 +196,43 @@ class Block(NamedTuple):
         return names
 
 
-def site_groups(sites: Iterable[Site], gap: int) -> Iterator[list[Site]]:
+class SiteGroup(NamedTuple):
+    """The sites of one block.
+
+    start, end: of the record, between which there are no others.
+
+        ──[ a ]──────[ b ]──[ c ]────────[ d ]──
+               └────────────────────────┘              of the group of b and c
+    """
+
+    sites: list[Site]
+    start: int
+    end: int
+
+
+def site_groups(sites: Iterable[Site], gap: int) -> Iterator[SiteGroup]:
     """Yield the sites of one block after another, each of one record.
 
     gap: letters that are at least between the REF of sites of two blocks of a record.
     """
     group: list[Site] = []
     group_end = 0
+    end_before = 0
     for site in sites:
         start = site.record_start
-        if group:
-            is_other_record = site.record != group[0].record
-            if is_other_record or (start - group_end >= gap and is_full(group, start)):
-                yield group
-                group = []
-                group_end = 0
+        if group and site.record != group[0].record:
+            yield SiteGroup(group, end_before, FOREVER)
+            group = []
+            group_end = 0
+            end_before = 0
+        elif group and start - group_end >= gap and is_full(group, start):
+            yield SiteGroup(group, end_before, start)
+            group = []
+            end_before = group_end
         group.append(site)
         group_end = max(group_end, site.record_end)
     if group:
-        yield group
+        yield SiteGroup(group, end_before, FOREVER)
 
 
 def is_full(group: list[Site], start: int) -> bool:

@@ -18,9 +18,10 @@ class Extents(NamedTuple):
     """How far hits extend, and alleles matter to them.
 
     greatest_distance: of a hit; longest: letters of a hit, its PAM included; flank: letters on
-    either side of an allele that decide about hits over it; spread: so far from one another hits
-    may begin that end in one place; has_gaps: whether letters may be inserted and deleted;
-    has_minima: whether those ends alone are hits that are lower than what is around them.
+    either side of an allele that decide about hits over it, but for minima on long plateaus (see
+    made.py); spread: so far from one another hits may begin that end in one place; has_gaps:
+    whether letters may be inserted and deleted; has_minima: whether those ends alone are hits that
+    are lower than what is around them.
 
                   allele
         |<-flank->|====|<-flank->|

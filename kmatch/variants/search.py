@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from kmatch.arrays import Bools, Table, distinct
 from kmatch.engine.ways import try_lookup
@@ -33,39 +33,13 @@ from kmatch.variants.alleles import (
 )
 from kmatch.variants.anchors import AnchorFinder
 from kmatch.variants.files import RecordSites, VariantFiles
-from kmatch.variants.genotypes import COPIES
-from kmatch.variants.haplotypes import Haplotypes
 from kmatch.variants.hits import TextSearch, extents_of, pattern_ends_of
 from kmatch.variants.joining import joined_alleles
-from kmatch.variants.lifting import (
-    MadeHits,
-    Samples,
-    batch_of,
-    carried,
-    each_once,
-    in_one_order,
-    made_hits,
-    over_anchors_first,
-    said_once,
-    window_hits,
-)
-from kmatch.variants.reference import (
-    ReferenceDistances,
-    ReferenceHits,
-    no_distances,
-    with_no_alleles,
-)
+from kmatch.variants.lifting import MadeHits, Samples, in_one_order, said_once
+from kmatch.variants.made import Alone, MadeHitFinder, PlacedBlock
+from kmatch.variants.reference import ReferenceHits, no_distances, with_no_alleles
 from kmatch.variants.under import LossFinder, names_under
 from kmatch.variants.vcf import Variants
-from kmatch.variants.windows import Windows, sources_of
-
-
-class PlacedBlock(NamedTuple):
-    """A Block, the number of its record in the genome, and the samples that are chosen."""
-
-    block: Block
-    record_number: int
-    samples: Samples
 
 
 class VariantSearch(Search[HitBatch]):
@@ -132,9 +106,11 @@ class VariantSearch(Search[HitBatch]):
         reader = found.reader
         sites = reader.that_count(joined_alleles(found.sites, record.letters))
         for group in site_groups(sites, self._extents.block_gap):
-            part = part_around(group, record.letters, self._extents.block_margin)
-            check_reference(group, part, reader.label)
-            yield PlacedBlock(block_of(group, part), found.number, samples)
+            part = part_around(group.sites, record.letters, self._extents.block_margin)
+            check_reference(group.sites, part, reader.label)
+            block = block_of(group.sites, part)
+            alone = Alone(group.start, group.end, record.letters)
+            yield PlacedBlock(block, found.number, alone, samples)
 
     def _hits_in(self, placed: PlacedBlock, dense_groups: "DenseGroups") -> HitBatch:
         """Return the hits of both kinds from where a block begins to its last allele."""
@@ -164,28 +140,16 @@ class VariantSearch(Search[HitBatch]):
         distances = distances.with_hits(of_reference)
         anchors, distances = self._anchors.find(block, distances)
 
-        # Windows of the haplotypes around each anchor.
-        most = self._given.max_haplotypes + COPIES * len(placed.samples.numbers)
-        haplotypes = Haplotypes(block, extents.flank, extents.has_gaps, most)
-        sources = sources_of(block, block.part)
+        # Hits in windows of the haplotypes around each anchor.
+        flank = extents.flank
+        finder = MadeHitFinder(placed, self._search, extents, self._ends, self._given, distances)
+        haplotypes = finder.haplotypes(flank)
+        sources = finder.sources(flank)
         found: list[MadeHits] = []
         for table in haplotypes.around(anchors):
-            windows = Windows(block, sources, table, extents.flank)
-            found.append(self._hits_of(windows, placed, distances))
+            found += finder.find(table, sources, flank)
             dense_groups.add(block, table, haplotypes.is_dense)
         return found
-
-    def _hits_of(
-        self, windows: Windows, placed: PlacedBlock, distances: ReferenceDistances
-    ) -> MadeHits:
-        """Return the hits of windows that count; distances: of the reference's hits."""
-        hits = self._search.hits(windows.letters, windows.bounds)
-        found = window_hits(windows, hits, distances, self._given.every)
-        found = over_anchors_first(windows, found)
-        found = each_once(windows, found)
-        found, copies = carried(placed.block, found)
-        hits = batch_of(placed.block, placed.record_number, found, copies, placed.samples)
-        return made_hits(windows, found, hits)
 
 
 def check_fits(genomes: Genomes, query: Query) -> None:

@@ -184,8 +184,9 @@ class Windows:
     and more where other alleles of the haplotype go on.
 
     letters: uint8, window after window; bounds: int64[n+1], theirs in it; segments: of the letters;
-    rows: int64[n, D], the alleles of each in order, NONE behind them; anchors, anchor_starts:
-    int64[n], the row of each anchor, and where it begins in its window.
+    record_starts, record_ends: int64[n], what each shows of the record; rows: int64[n, D], the
+    alleles of each in order, NONE behind them; anchors, anchor_starts: int64[n], the row of each
+    anchor, and where it begins in its window.
     """
 
     def __init__(self, block: Block, sources: Sources, haplotypes: Table, flank: int) -> None:
@@ -196,6 +197,8 @@ class Windows:
 
         # Pieces of the record and alleles by turns, 2·D + 1 a window, and their letters.
         start, end = window_ends(alleles, is_anchor, flank, sources)
+        self.record_starts = start
+        self.record_ends = end
         pieces = by_turns(
             record_pieces(alleles, start, end, sources),
             allele_pieces(alleles, self.rows, sources),
