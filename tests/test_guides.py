@@ -213,15 +213,28 @@ def test_targets_in_the_mitochondrion_count_once():
 
 def test_specificities_of_edit_are_of_sites(tmp_path):
     (tmp_path / "g.fa").write_bytes(fasta([("c", "T" * 12 + TARGET + "AGGGTTTT")]))
-    for report, total in (("sites", 1), ("ends", 2)):
+    for report, total in (("sites", 1), ("ends", 2), ("minima", 1), ("loci", 1)):
         command = ("edit", tmp_path / "g.fa", "-p", TARGET, "-k", 1, "--pam", "NGG")
         outputs = ("--summary", tmp_path / "sum.tsv", "-o", tmp_path / "hits.tsv")
         assert here(*command, "--score", "cfd", "--report", report, *outputs).status == 0
         row = (tmp_path / "sum.tsv").read_text().splitlines()[-1].split("\t")
         assert row[-2:] == [str(total), "1"]
-    for report in ("minima", "loci"):
-        done = here(*command, "--score", "cfd", "--report", report, "--summary-only")
-        assert done.status == 2 and f"--report {report} leaves out".encode() in done.err
+
+
+@pytest.mark.parametrize("is_piped", [False, True])
+@pytest.mark.parametrize(("report", "total"), [("ends", 5), ("minima", 5), ("loci", 1)])
+def test_specificities_count_sites_that_are_not_reported(report, total, is_piped, tmp_path):
+    # genome      TTGGAGGAGGAGGAGGAGGAGGAGGAGGAGGAGGAGGATT
+    # sites         [------------------][ ]
+    #                  [------------------][ ]              and three more
+    genome = fasta([("c", "TT" + 12 * "GGA" + "TT")])
+    (tmp_path / "g.fa").write_bytes(genome)
+    source = {"stdin": genome} if is_piped else {}
+    path = "-" if is_piped else tmp_path / "g.fa"
+    command = ("edit", path, "-p", 6 * "GGA" + "GG", "-k", 0, "--pam", "NGG", "--score", "cfd")
+    done = here(*command, "--report", report, "--summary-only", **source)
+    row = done.out.decode().splitlines()[-1].split("\t")
+    assert row[-2:] == [str(total), "0.2"]  # 1 / (1 + 4)
 
 
 def test_names_count_the_guides_of_a_gene_or_record(files):

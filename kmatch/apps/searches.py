@@ -1,7 +1,7 @@
 """Where a search runs: on a cluster, with variants, or plainly on this machine."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kmatch.genome import Genomes
@@ -11,6 +11,7 @@ from kmatch.search.regions import Regions
 from kmatch.search.rules import rules_of
 
 if TYPE_CHECKING:
+    from kmatch.results.limit import Counts
     from kmatch.results.scores import Scorer
     from kmatch.search.sites import Watch
 
@@ -47,6 +48,22 @@ def _begin_ends(query: Query, genomes: Genomes, run: Run, regions: Regions | Non
     if run.cluster is not None:
         return run.cluster.search(query, genomes, run, regions)
     return begin_here(query, genomes, run, regions)
+
+
+def add_sites(
+    counts: "Counts",
+    query: Query,
+    genomes: Genomes,
+    run: Run,
+    regions: Regions | None,
+    scorer: "Scorer",
+) -> None:
+    """Search for the sites of a Query, whatever it reports, and add their scores to Counts."""
+    query = query._replace(report="sites")
+    search = begin_search(query, genomes, run, regions, scorer)
+    with closing(iter(search)) as batches:
+        for sites in batches:
+            counts.add_scores(sites)
 
 
 def make_scorer(

@@ -22,7 +22,7 @@ from kmatch.cli.command import Given, Option, check_files, command
 from kmatch.cli.messages import Messages
 from kmatch.errors import InputError, counted, listed, warn
 from kmatch.search.algorithms import ENGINE
-from kmatch.search.query import Query, Run
+from kmatch.search.query import RUN, Query, Run
 
 if TYPE_CHECKING:
     from kmatch.pictures.report import Page
@@ -62,6 +62,7 @@ class Search:
         self._began = time.perf_counter()
         self._panel: PatternSet | None = None
         self.genomes: Any = None
+        self.run = RUN
         self.begun: Any = None
         self.regions: Regions | None = None
         self.page: Page | None = None
@@ -129,6 +130,7 @@ class Search:
             messages.progress(self.label, bool(given.scheduler or several)) as advance,
             on_cluster(run, given.scheduler) as where,
         ):
+            self.run = where
             self.begun = search = begin(where)
             messages.detail(f"device: {search.engine.description}")
             search.progress.tell = advance
@@ -377,8 +379,9 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     options.check_scores(given)
     search = Search(given, of_hits=True)
     panel = _panel(given)
-    search.open_genomes(rereads or bool(given.vcf), panel)
-    from kmatch.apps.searches import begin_search, make_scorer
+    are_sites_apart = _are_sites_apart(given)
+    search.open_genomes(rereads or are_sites_apart or bool(given.vcf), panel)
+    from kmatch.apps.searches import add_sites, begin_search, make_scorer
     from kmatch.results.limit import Counts, limited
     from kmatch.results.table import ALLELES, FLANKS, VARIANTS, Hits
     from kmatch.search.panel import pattern_distances
@@ -401,12 +404,7 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     search.aligned = (search.aligned and not given.summary_only) or bool(given.score)
     counts = Counts(panel, None if k_each is None else int(k_each.max()))
     is_summed = given.summary or given.summary_only
-    if scorer and is_summed:
-        if query.report in ("minima", "loci"):
-            raise click.UsageError(
-                f"specificities are of sites, some of which --report {query.report} leaves out; "
-                "give --report sites or ends, or a summary without --score"
-            )
+    if scorer and is_summed and not are_sites_apart:
         counts.scores = scorer.specificities()
 
     begin = partial(begin_search, query, search.genomes, regions=search.regions, scorer=scorer)
@@ -419,6 +417,9 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
         else:
             closest = search.shown(limited(hits, panel, given.limit, query.each))
             search.writer(handles[0], table).write_all(closest)
+        if scorer and are_sites_apart:
+            counts.scores = scorer.specificities()
+            add_sites(counts, query, search.genomes, search.run, search.regions, scorer)
         if is_summed:
             counts.write(handles[-1])
     search.conclude(_found(search.rows, counts), counts, [table])
@@ -438,6 +439,15 @@ def _say_what_lies_outside(search: Search, panel: "PatternSet", counts: "Counts"
             "whole genome, and of these the ones inside; give the regions' letters as GENOME for "
             "the closest sites there"
         )
+
+
+def _are_sites_apart(given: Given) -> bool:
+    """Return whether the sites of specificities need a search of their own, as the hits that are
+    reported leave some out."""
+    is_summed = given.summary or given.summary_only
+    is_scored = bool(getattr(given, "score", None))
+    report = getattr(given, "report", None)
+    return is_summed and is_scored and report in ("minima", "loci")
 
 
 def _check_summary_only(given: Given) -> None:

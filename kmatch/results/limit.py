@@ -53,6 +53,10 @@ class Counts:
         if missing > 0:
             self.hits = np.pad(self.hits, ((0, 0), (0, missing)))
         count_hits(batch.pattern, batch.distance, self.hits)
+        self.add_scores(batch)
+
+    def add_scores(self, batch: HitBatch) -> None:
+        """Add the scores of a HitBatch's hits to those of their patterns."""
         for specificity in self.scores.values():
             specificity.add(batch)
 
