@@ -240,7 +240,8 @@ class Genome:
         file = open_packed(self.path, self.label) if is_packed else None
         if file is not None:
             names = Stretch(file.names, file.sizes, np.zeros(0, np.uint8))
-            file.names = next(self._cleaned([names])).names
+            [cleaned] = self._cleaned([names])
+            file.names = cleaned.names
         return file
 
     @property
@@ -315,9 +316,10 @@ class Genome:
     def _cleaned(self, parts: Iterable[Stretch]) -> Iterator[Stretch]:
         """Yield the Stretches, whose names have no control characters.
 
-        Warns of names that had any, and of a name that records share.
+        Warns of names that had any, of a name that records share, and of a file without letters.
         """
         number = 0  # of records so far
+        has_letters = False
         is_plain = True  # what was not warned of
         names_apart = _NamesApart(self.label)
         for part in parts:
@@ -335,7 +337,10 @@ class Genome:
             fresh = names[part.goes_on :]
             names_apart.add(fresh)
             number += len(fresh)
+            has_letters = has_letters or bool(part.lengths.any())
             yield part._replace(names=names)
+        if self.path and number and not has_letters:
+            warn(f"{self.label}: no record has a letter; are they in the headers?")
 
 
 class _NamesApart:

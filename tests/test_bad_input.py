@@ -244,11 +244,27 @@ def test_characters_of_text_programs(folder, blank):
     failed(here("filter", folder / "input", "-p", "ACGT", "-k", 0), said)
 
 
-def test_a_genome_without_letters(folder):
+@pytest.mark.parametrize(
+    "command",
+    [
+        "hamming input -p ACGT -k 0",
+        "guides target.fa input -k 1",
+        "primer target.fa input -k 2",
+        "pcr input pairs.tsv -k 1",
+        "assay pairs.tsv target.fa input -k 1",
+        "pack input -o packed",
+        "hamming packed -p ACGT -k 0",
+    ],
+)
+def test_a_genome_without_letters(command, folder, monkeypatch):
     """The letters may stand in the headers, where a hit would be no hit."""
+    monkeypatch.chdir(folder)
     (folder / "input").write_bytes(b">a ACGT\n>b ACGT\n")
-    done = here("hamming", folder / "input", "-p", "ACGT", "-k", 0)
-    assert (done.status, done.out) == (0, b"")
+    (folder / "target.fa").write_bytes(b">t\nTTGCATTAGACCATGATTACATCGAGGTT\n")
+    (folder / "pairs.tsv").write_text("pair\tTTGCATTAGA\tAACCTCGATG\n")
+    assert here("pack", "input", "-o", "packed").status == 0
+    done = here(*command.split())
+    assert done.status == 0
     assert b"no record has a letter; are they in the headers?" in done.err
 
 

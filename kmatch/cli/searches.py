@@ -182,8 +182,6 @@ class Search:
         if self._panel is not None:
             if self.regions is None:  # of regions only records with any are met
                 self._warn_of_long_patterns(self._panel, progress.longest)
-            if progress.records and not progress.letters:
-                warn(f"{self.genomes.label}: no record has a letter; are they in the headers?")
             if self.genomes.named:
                 several = f"{counted(len(self.genomes), 'genome')}, "
         records = counted(progress.records, "record")

@@ -80,6 +80,10 @@ def join_records(
             done += step
             filled += step
 
+    # Records that have no letter at all are shown by a chunk of one empty position.
+    if layout.base == 0:
+        filled = max(filled, 1)
+
     # The last chunk is let be, as to empty it takes as long as to fill it.
     while has_records and filled > 0:
         yield layout.chunk(letters, min(filled, plan.length))

@@ -259,7 +259,8 @@ def write_genome(search, folder):
     kind = kind.removeprefix("fastq.")
     path.write_bytes(compressed(kind, data) if kind in COMPRESSED else data)
     if kind == "chunks":  # a packed genome of many
-        with open(folder / "genome.kmatch", "wb") as handle:
+        with open(folder / "genome.kmatch", "wb") as handle, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of records without letters
             write_packed(kmatch.Genome(path).parts(), handle, length=100, halo=64)
         return folder / "genome.kmatch"
     if kind == "packed":
