@@ -145,6 +145,28 @@ def range_join(first: Longs, last: Longs) -> tuple[Longs, Longs]:
     return rows, numbers
 
 
+def unions(group: Longs, start: Longs, end: Longs) -> tuple[Longs, Longs]:
+    """Return of the unions of intervals that overlap or touch the first rows, and the ends.
+
+    group, start, end: int64[n], sorted by group, then by start; intervals of two groups stay apart.
+
+        intervals    ├──┤  ├────┤    ├─┤          1 … 4, 7 … 12, 12 … 14, 17 … 19
+                                ├─┤
+        unions       ├──┤  ├──────┤  ├─┤          rows 0, 1 and 3; ends 4, 14 and 19
+    """
+    # On one line, on which intervals of two groups do not touch.
+    low = int(start.min(initial=0))
+    spacing = int(end.max(initial=0)) - low + 2
+    line_start = group * spacing + start - low
+    line_end = np.maximum.accumulate(group * spacing + end - low)
+    begins = np.ones(len(start), np.bool_)
+    begins[1:] = line_start[1:] > line_end[:-1]
+    first_rows = np.flatnonzero(begins)
+    last_rows = np.append(first_rows[1:], len(start)) - 1
+    last_rows = last_rows[: len(first_rows)]
+    return first_rows, line_end[last_rows] - group[first_rows] * spacing + low
+
+
 def order_of(*keys: NDArray[Any]) -> Longs:
     """Return the order of rows by keys, of n rows each, the first key before the others, int64[n].
 

@@ -270,13 +270,13 @@ class Cluster:
     def __init__(self, client: Any) -> None:
         self._client = client
         self._address = str(client.scheduler.address if client.scheduler else client)
-        self.description = f"{counted(self._count_threads(), 'worker')} at {self._address}"
+        self.description = f"{counted(self._wait_for_workers(), 'worker')} at {self._address}"
         self._sends = False  # whether a worker had not got a file
 
     def raise_bounds(
         self, starts: Any, background: Genome, k: int, options: Any, run: Run, progress: Progress
     ) -> None:
-        """As `kmatch.apps.primer.raise_bounds`, by records of the background."""
+        """Raise the bounds of Starts in place, to what records of the background ask for."""
         search = Search[Any](as_genomes(background), run)
         search.progress = progress
         count = len(starts.masks)
@@ -365,11 +365,11 @@ class Cluster:
         while not future.done():
             with suppress(Exception):  # mostly that the time is over
                 future.exception(timeout=TICK)
-            self._count_threads()
+            self._wait_for_workers()
         try:
             found = future.result()
         except Exception as error:
-            self._count_threads()  # a scheduler that is gone is another error
+            self._wait_for_workers()  # a scheduler that is gone is another error
             raise ClusterError(
                 f"the search of {piece.label} failed {TRIES} times, the last time "
                 f"{type(error).__name__}: {error}; where workers die, give them more memory, or "
@@ -379,9 +379,8 @@ class Cluster:
             raise found
         return found
 
-    def _count_threads(self) -> int:
-        """Count the threads of all workers, and wait for the first one; returns how many workers
-        there are."""
+    def _wait_for_workers(self) -> int:
+        """Wait for the first worker; return how many there are, and take note of their threads."""
         try:
             self._client.wait_for_workers(1, timeout=WORKERS)
             threads = self._client.nthreads(callback_timeout=CONNECT)

@@ -285,7 +285,7 @@ class Genome:
     def parts(
         self, on_progress: Progress | None = None, ahead: Ahead = in_turn
     ) -> Iterator[Stretch]:
-        """Return the same as Stretches: short ones come together, long ones in parts.
+        """Return the records as Stretches: short ones come together, long ones in parts.
 
         ahead: how a file is read (see `Workers.ahead`).
         """
@@ -501,7 +501,10 @@ class Genomes:
         return len(self._genomes)
 
     def with_circular(self, names: bool | Sequence[str]) -> "Genomes":
-        """Return the same, whose records with these names are circular; True: all, False: none."""
+        """Take the records with these names for circular, all with True; return itself.
+
+        With False nothing changes.
+        """
         listed = isinstance(names, Collection) and not isinstance(names, str | bytes)
         if not (isinstance(names, bool) or (listed and all(isinstance(n, str) for n in names))):
             raise InputError(f"circular is {names!r}; give True, or a list of names of records")
@@ -510,9 +513,9 @@ class Genomes:
         return self
 
     def with_records(self, records: Any, skip_records: Any) -> "Genomes":
-        """Return the same Genomes with fewer records that are searched.
+        """Search the records alone whose names fit globs and no glob to skip; return itself.
 
-        Their names fit globs, and fit no glob of records to skip (see `load_selection`).
+        records, skip_records: see `load_selection`.
         """
         self.selection = load_selection(records, skip_records)
         return self

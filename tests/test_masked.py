@@ -9,7 +9,6 @@ from kmatch.apps.gaps import (
     cut_out,
     gaps_in,
     pieces_around,
-    unions,
 )
 from kmatch.apps.masked import (
     RunLine,
@@ -21,6 +20,7 @@ from kmatch.apps.masked import (
     with_second_turn,
 )
 from kmatch.apps.pcr import PcrOptions, joins_of
+from kmatch.arrays import unions
 from kmatch.results.batches import ENDLESS
 from kmatch.sequences.oligos import load_pairs
 from kmatch.sequences.unknown import unknown_letters

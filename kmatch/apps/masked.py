@@ -28,7 +28,6 @@ from kmatch.apps.gaps import (
     gaps_in,
     pieces_around,
     records_together,
-    unions,
 )
 from kmatch.apps.joins import MINUS, NO_PAIR, PLUS, Joins, Ranges
 from kmatch.arrays import (
@@ -41,6 +40,7 @@ from kmatch.arrays import (
     order_of,
     ranked,
     run_starts,
+    unions,
 )
 from kmatch.engine.types import LETTERS
 from kmatch.genome import Genome, Genomes

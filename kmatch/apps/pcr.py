@@ -56,7 +56,8 @@ class PcrOptions(NamedTuple):
     product: letters of a product at least and at most, primers included; pairs: `own` joins the
     partners of a pair, `any` any two primers; edit: whether sites are the loci of `edit`, with
     insertions and deletions; exact_3p: last letters of a primer that must match; sequence: whether
-    products come with their text.
+    products come with their text; max_unknown: unknown letters of a site at the most, None where
+    they match nothing.
     """
 
     product: tuple[int, int] = PRODUCT

@@ -160,8 +160,9 @@ class FoundPrimers(Rows):
 class PrimerSearch:
     """The search for primers in a target that differ from all of a background.
 
-    k: at least 1. Iterated, it yields a PrimerBatch for each target record with primers, once the
-    background was read, of whose searched bytes `progress` tells, with the target's records.
+    k: at least 1. Iterated, it reads the background, and then yields a PrimerBatch for each target
+    record with primers. `progress` tells of the bytes that were searched, and has the records of
+    the target.
     Raises InputError and DeviceError as a Search does.
     """
 

@@ -147,7 +147,8 @@ class VariantSites:
         )
 
     def _settle(self, later_place: int) -> None:
-        """Count and compare what no later hit is near; later_place: of these, at the least."""
+        """Count and compare the places that no later hit is near; later_place: the least of later
+        hits."""
         # Places that alleles make, each once.
         is_done = self._made.place < later_place
         made = self._made.take(is_done).in_order()

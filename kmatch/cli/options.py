@@ -75,12 +75,12 @@ class Number(click.types.FloatParamType):
 
 
 # or more
-NONE = Count()
+ZERO = Count()
 ONE = Count(1)
 
 
 def sizes(context: click.Context, option: click.Parameter, value: str) -> tuple[int, int]:
-    """Return the callback of an option that holds two counts, the least and the most: MIN-MAX."""
+    """Return the least and the most count out of MIN-MAX."""
     found = re.fullmatch(r"(\d{1,9})-(\d{1,9})", value, re.ASCII)
     if not found or int(found[1]) > int(found[2]):
         raise InputError(f"{value!r} is not MIN-MAX, as in 300-500")
@@ -186,17 +186,17 @@ def distance(text: str) -> Option:
 
 MISMATCHES = distance("Allow N mismatches, or N percent of a pattern's letters.")
 EXACT = (
-    Option("--exact-5p", NONE, None, "Match a pattern's first N letters exactly.", default=0),
-    Option("--exact-3p", NONE, None, "Match a pattern's last N letters exactly.", default=0),
+    Option("--exact-5p", ZERO, None, "Match a pattern's first N letters exactly.", default=0),
+    Option("--exact-3p", ZERO, None, "Match a pattern's last N letters exactly.", default=0),
 )
 UNKNOWN = Option(
     "--max-unknown",
-    NONE,
+    ZERO,
     "unknown letters match nothing",
     "Allow N letters of a hit that are no A, C, G or T; they match any base that they may be.",
 )
 BOUNDS = tuple(
-    Option(f"--max-{kind}", NONE, "k", f"Allow N {what} among the k differences.")
+    Option(f"--max-{kind}", ZERO, "k", f"Allow N {what} among the k differences.")
     for kind, what in (
         ("mismatches", "mismatches"),
         ("insertions", "letters of the pattern that the genome lacks (RNA bulges)"),

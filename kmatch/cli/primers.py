@@ -9,11 +9,11 @@ import click
 from kmatch.arguments import BACKGROUND_STRANDS, GUIDE_REPORTS, PAIRINGS, PAM_SIDES
 from kmatch.cli import options
 from kmatch.cli.command import OUTPUT, WHERE, Argument, Given, Option, command, grouped
-from kmatch.cli.options import NONE, OLIGOS, ONE, PACKED, Number
+from kmatch.cli.options import OLIGOS, ONE, PACKED, ZERO, Number
 from kmatch.cli.searches import Search, check_inputs, heard
 from kmatch.errors import InputError, counted, warn
 
-EXACT_3P = Option("--exact-3p", NONE, None, "Match a primer's last N letters exactly.", default=0)
+EXACT_3P = Option("--exact-3p", ZERO, None, "Match a primer's last N letters exactly.", default=0)
 SALTS = tuple(
     Option(f"--{name}", Number(), None, text, default=default, group=OUTPUT)
     for name, default, text in (
@@ -225,7 +225,7 @@ def _explain_regions(path: str | None) -> None:
     options.GENOME,
     Option(
         "-k",
-        NONE,
+        ZERO,
         None,
         "Count sites with at most N mismatches; with bulges, differences.",
         required=True,
@@ -247,14 +247,14 @@ def _explain_regions(path: str | None) -> None:
     Option("--length", ONE, None, "Find guides of N letters.", default=20),
     Option(
         "--max-insertions",
-        NONE,
+        ZERO,
         None,
         "Allow N letters of the guide that a site lacks (RNA bulges).",
         default=0,
     ),
     Option(
         "--max-deletions",
-        NONE,
+        ZERO,
         None,
         "Allow N letters of a site that the guide lacks (DNA bulges).",
         default=0,

@@ -45,7 +45,7 @@ in one or two groups."""
 
 
 def _inches(context: click.Context, option: click.Parameter, given: str | None) -> Size | None:
-    """Return the callback of an option that holds a width and a height in inches."""
+    """Return the Size out of WIDTHxHEIGHT in inches, None where it is not given."""
     if given is None:
         return None
     found = re.fullmatch(r"(\d{1,2}(?:\.\d{1,3})?)[x×](\d{1,2}(?:\.\d{1,3})?)", given, re.ASCII)

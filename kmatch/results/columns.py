@@ -115,10 +115,10 @@ class Table(Generic[SomeBatch, Row]):
     several batches side by side.
 
     noun: the word for a row. bed, tsv: the names of the columns that are written. optional: the
-    columns that rows lack where TSV does, and with one its number. annotated: the columns that rows
-    have with an annotation alone. joins: whether batches of one genome can be joined. threads: that
-    may format lines, None for one a core. warns: whether it warns of an annotation that knows none
-    of its records.
+    columns that rows have only where TSV has them; with `x` goes `x_number`. annotated: the columns
+    that rows have with an annotation alone. joins: whether batches of one genome can be joined.
+    threads: that may format lines, None for one a core. warns: whether it warns of an annotation
+    that knows none of its records.
     """
 
     _declared: dict[str, Column[Any]]

@@ -144,7 +144,7 @@ def _facts_of_patterns(counts: Counts) -> list[dict[str, Any]]:
 def limited(
     batches: Iterable[HitBatch], patterns: PatternSet, most: int | None, each: str = "file"
 ) -> Iterator[HitBatch]:
-    """Yield HitBatches of the closest hits of each pattern, `most` a genome; of all where it is
+    """Yield HitBatches of the `most` closest hits of each pattern in a genome, of all hits for
     None.
 
     each: `record` for `most` hits a record; each record is whole in a batch. Of equally close hits

@@ -115,7 +115,7 @@ def _variants(batch: HitBatch, _: "Hits") -> Named:
 def _flanks(batch: HitBatch, hits: "Hits") -> list[Named]:
     """Return the columns `flank_5p` and `flank_3p`."""
     sides = zip(*flanks(batch, hits.letters, FLANK), strict=True)
-    return [words_of(word.replace("U", "T") for word in side) for side in sides]
+    return [words_of(side) for side in sides]
 
 
 def _cigars(batch: HitBatch) -> TextCells | Edits:

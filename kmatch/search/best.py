@@ -266,8 +266,10 @@ def _approach(window: Window, query: Query, least: Longs, find: Find) -> Iterato
     are yielded at the smallest distance so far.
     """
     lengths = query.patterns.lengths
-    for limits in _limits(window, query, least):
+    for limits in _limits(lengths, are_many=window.unit is None):
         is_missing = least == lengths
+        if not is_missing.any():
+            return
         for units, patterns in rectangles(is_missing):
             part, records = window.part(units)
             for batch in find(part, query.take(patterns, limits)):
@@ -296,30 +298,32 @@ def _closest_so_far(hits: HitBatch, window: Window, is_missing: Bools, least: Lo
     return hits.picked(np.flatnonzero(is_least))
 
 
-def _limits(window: Window, query: Query, least: Longs) -> Iterator[Longs]:
+def _limits(lengths: Longs, are_many: bool) -> Iterator[Longs]:
     """Yield larger and larger limits of patterns, int64[P], up to all their letters but one.
 
-    In a large genome they begin with limits that cost little. least: see `_approach`; no more
-    limits come once each pattern has hits.
+    lengths: int64[P], of the patterns; are_many: whether the letters searched may be millions. In
+    these patterns come closer by chance, and limits begin with one that costs little.
+
+        letters of a pattern        20                      100
+        in thousands                5 6 7 8 … 19            29 34 39 … 99
+        in millions                 0 4 5 7 11 19           3 28 33 43 63 99
     """
-    lengths = query.patterns.lengths
     # About as close as a pattern comes by chance in some ten thousand letters.
     tenths = 3 * lengths - 6
     limits = np.maximum(tenths, 0) // 10
     steps = np.clip(lengths // 20, 1, 5)
     growth = 1
-    if window.unit is None:
+    if are_many:
         yield lengths // 32
-        limits = np.maximum(limits - 1, 0)  # in millions
+        limits = np.maximum(limits - 1, 0)
         growth = 2
 
     most = lengths - 1
-    while (least == lengths).any():
+    while (limits < most).any():
         yield limits
-        if (limits == most).all():
-            return
         limits = np.minimum(limits + steps, most)
         steps = growth * steps
+    yield most
 
 
 def moved(batch: HitBatch, record: Longs) -> HitBatch:

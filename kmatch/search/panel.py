@@ -22,8 +22,8 @@ _STRANDS: dict[str, tuple[int, ...]] = {
 class Panel(NamedTuple):
     """Patterns to be searched for, one query a pattern and strand.
 
-    patterns: of windows as hits span them; pattern: int32[Q], the pattern of each query; minus:
-    uint8[Q], its strand, 1 for `-`; lengths: int64[Q], its letters.
+    patterns: all of them, in a scan of windows with their PAMs; pattern: int32[Q], the pattern of
+    each query; minus: uint8[Q], its strand, 1 for `-`; lengths: int64[Q], its letters.
     """
 
     patterns: PatternSet
@@ -128,7 +128,7 @@ def each_strand(patterns: PatternSet, strand: str) -> Panel:
 
 
 def build_panel(patterns: PatternSet, strand: str) -> Panel:
-    """Return the same, sorted by length.
+    """Return the Panel of all patterns on the wanted strands, sorted by length.
 
     Hits that are sorted by start and query are then sorted by start, end, strand and pattern.
     """

@@ -75,7 +75,7 @@ class Run(NamedTuple):
     the name of a published one (see `kmatch.search.algorithms`); aligned: whether hits come with
     their alignments; way: of `kmatch.engine.ways`, where it serves, None where the search chooses;
     cluster: searches in place of this machine, or None; variants: their haplotypes are searched
-    too, or None. `kmatch.apps.searches`, which begins searches, asks for both.
+    too, or None. `kmatch.apps.searches.begin_search` alone heeds these two.
     """
 
     device: str = "auto"

@@ -286,7 +286,7 @@ class Sought(NamedTuple):
 
     @property
     def by_states(self) -> "Sought":
-        """The same, whose distances are found anew even where k alone bounds them."""
+        """The same, with the distance of every end computed again, even where k alone bounds it."""
         states = self.constraints.states._replace(apart=True)
         return self._replace(constraints=self.constraints._replace(states=states))
 

@@ -94,8 +94,8 @@ class Progress:
 class Search(Generic[SomeBatch]):
     """A search that is iterated once: it gives batches in order, and its `progress` meanwhile.
 
-    engine: of the device that was chosen, None on a cluster; regions: Regions in which rows are
-    given, None for everywhere. Options that do not fit raise InputError at once, devices that
+    engine: of the device that was chosen, or the cluster; regions: Regions in which rows are given,
+    None for everywhere. Options that do not fit raise InputError at once, devices that
     cannot be used DeviceError, files and regions InputError on the way.
     """
 
@@ -150,7 +150,7 @@ class Search(Generic[SomeBatch]):
 
     @property
     def narrow(self) -> Regions | None:
-        """Regions in whose records alone is searched; None for all records."""
+        """Regions, where their records alone are searched; None for all records."""
         return self.regions if self.narrows else None
 
     def chunks(

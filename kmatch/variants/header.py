@@ -24,7 +24,7 @@ class Header(NamedTuple):
     """The header of a VCF.
 
     samples: their names; contigs: the letters of the records that it names, None where it does not
-    say; info_keys: of the keys of INFO; line_count: its lines.
+    say; info_keys: the keys of INFO; line_count: its lines.
     """
 
     samples: list[str]

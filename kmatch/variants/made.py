@@ -154,35 +154,43 @@ class MadeHitFinder:
         """
         begins_first = windows.record_starts[hits.record] == sources.record_start
         ends_last = windows.record_ends[hits.record] == sources.record_end
-        is_minimum = np.where(self._ends.is_last(hits.minus), begins_first, ends_last)
-        numbers = distinct(hits.record[~is_minimum])
+        cannot_widen = np.where(self._ends.is_last(hits.minus), begins_first, ends_last)
+        numbers = distinct(hits.record[~cannot_widen])
         if not len(numbers):
-            return is_minimum
+            return cannot_widen
 
-        # Every end in the windows that have such hits.
+        # Minima among the ends that lack no letters. The mark of the first tells that D may have
+        # risen to its plateau.
+        mark = self._extents.greatest_distance + 1
+        ends = self._whole_ends(windows, numbers, mark)
+        forward = np.zeros(1, np.uint8)
+        minima = Plateaus(forward, mark).feed(ends)
+        return cannot_widen | np.isin(self._end_numbers(windows, hits), minima.coordinate)
+
+    def _whole_ends(self, windows: Windows, numbers: Longs, mark: int) -> AnchoredEnds:
+        """Return the ends in some windows that have as many letters before them as a hit may have.
+
+        numbers: int64[m], of the windows; mark: is added to the distance of the first end of each.
+        """
+        # Every end in the windows.
         size = np.diff(windows.bounds)
         bounds = bounds_of(size[numbers])
         letters = gather(windows.letters, windows.bounds[numbers], bounds)
-        every_end = self._search.every_end(letters, bounds)
-        every_end = replace(every_end, record=numbers[every_end.record])
+        found = self._search.every_end(letters, bounds)
+        found = replace(found, record=numbers[found.record])
 
-        # The ends that have all letters before them, and of which the first may be on a plateau
-        # that D has risen to.
-        letters_before = self._letters_before(windows, every_end)
-        first_place = self._extents.longest - 1
-        mark = self._extents.greatest_distance + 1
-        number = self._end_numbers(windows, every_end)
-        distance = every_end.distance.astype(np.int64)
-        distance[letters_before == first_place] += mark
-        order = order_of(number)
-        order = first_of_each(order, number)
-        order = order[letters_before[order] >= first_place]
-        ends = AnchoredEnds(number[order], np.zeros(len(order), np.int64), distance[order])
+        # The ends that lack no letters, with the mark on the first.
+        letters_before = self._letters_before(windows, found)
+        most_before = self._extents.longest - 1
+        found = found.picked(np.flatnonzero(letters_before >= most_before))
+        is_first = self._letters_before(windows, found) == most_before
+        distance = found.distance + np.where(is_first, mark, 0)
 
-        # Minima among them.
-        forward = np.zeros(1, np.uint8)
-        minima = Plateaus(forward, mark).feed(ends)
-        return is_minimum | np.isin(self._end_numbers(windows, hits), minima.coordinate)
+        # Each once, in the order of their numbers.
+        number = self._end_numbers(windows, found)
+        rows = first_of_each(order_of(number), number)
+        query = np.zeros(len(rows), np.int64)
+        return AnchoredEnds(number[rows], query, distance[rows].astype(np.int64))
 
     def _letters_before(self, windows: Windows, hits: HitBatch) -> Longs:
         """Return how many letters of its window are read before the last one of each hit,

@@ -1,6 +1,6 @@
 """Reads VCF: the header, and of each line the alleles that count and the copies that may have them.
 
-The letters that an allele replaces, and equal alleles, are found in `alleles`.
+`alleles` finds the letters that each allele replaces, and `joining` finds equal alleles.
 """
 
 import math
@@ -46,7 +46,8 @@ class Variants(NamedTuple):
     are listed, or None; af_key: the key of INFO that has frequencies; alleles: whether hits have a
     column `alleles`, of those under each hit; losses: whether hits of the reference without
     differences tell which alleles undo them; every: whether hits that haplotypes make are given too
-    where they are no closer than the reference's. `guides` asks for both.
+    where they are no closer than the reference's. `guides` asks for `losses`, and with CFD for
+    `every`.
     """
 
     vcf: StrPath | Sequence[StrPath]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bools, Bytes, Longs, Table, bounds_of, gather
+from kmatch.arrays import Bools, Bytes, Longs, Table, bounds_of, gather, unions
 from kmatch.variants.alleles import FOREVER, NONE, Alleles, Block, RecordPart
 
 
@@ -296,24 +296,10 @@ def merged(start: Longs, end: Longs, part: RecordPart) -> Segments:
     """Return the stretches of a record that intervals cover together.
 
     start, end: int64[n], of the record, which are cut to a part of it.
-
-        intervals    ├──┤  ├────┤    ├─┤
-                            ├──────┤
-        stretches    ├──┤  ├───────┤ ├─┤
     """
     order = np.argsort(start)
     start = np.maximum(start[order], part.record_start)
     end = np.minimum(end[order], part.record_end)
-
-    # A stretch ends where the next interval begins behind all before.
-    furthest_end = np.maximum.accumulate(end)
-    is_parted = start[1:] > furthest_end[:-1]
-    is_first = np.ones(len(start), np.bool_)
-    is_first[1:] = is_parted
-    is_last = np.ones(len(start), np.bool_)
-    is_last[:-1] = is_parted
-
-    start = start[is_first]
-    end = furthest_end[is_last]
-    size = end - start
-    return Segments(bounds_of(size), start, end)
+    first_rows, end = unions(np.zeros_like(start), start, end)
+    start = start[first_rows]
+    return Segments(bounds_of(end - start), start, end)
