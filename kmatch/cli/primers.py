@@ -423,8 +423,6 @@ def assay(given: Given) -> None:
     lie inside the product, within k. Of several products, one with the fewest differences counts.
     The answer is unknown if unknown letters, or the end of a record, may hide the product.
     """
-    from kmatch.sequences.files import is_list, label_of, read_list, read_names
-
     search = Search(given, default="tsv")
     if search.form == "bed":
         raise click.UsageError("assay writes TSV and CSV, as not every row has a place")
@@ -434,17 +432,8 @@ def assay(given: Given) -> None:
     from kmatch.sequences.oligos import load_pairs
 
     pairs = load_pairs(given.assays)
-    targets = None
-    if given.targets:
-        targets = read_names(given.targets, "targets")
-        if not targets:
-            raise InputError(
-                f"{label_of(given.targets)}: no targets; write the name of a genome a line"
-            )
-    given.genome = given.genomes[0]
-    if len(given.genomes) > 1:
-        lists = [read_list(path) if is_list(path) else [path] for path in given.genomes]
-        given.genome = [path for each in lists for path in each]
+    targets = _target_names(given.targets)
+    given.genome = _one_list(given.genomes)
     search.open_genomes(rereads=given.each == "file")
     table = Assays((), pairs, targets)
     search.dress(table)
@@ -467,3 +456,28 @@ def assay(given: Given) -> None:
             name, _, *answers = row.items()
             said = ", ".join(f"{number:,} {what.replace('_', ' ')}" for what, number in answers)
             search.messages.answer(f"{name[1]}: {said}")
+
+
+def _target_names(path: str | None) -> list[str] | None:
+    """Return the names of genomes in the file of --targets, None without one.
+
+    Raises InputError for a file without names.
+    """
+    from kmatch.sequences.files import label_of, read_names
+
+    if path is None:
+        return None
+    names = read_names(path, "targets")
+    if not names:
+        raise InputError(f"{label_of(path)}: no targets; write the name of a genome a line")
+    return names
+
+
+def _one_list(paths: list[str]) -> str | list[str]:
+    """Return the paths of genomes, those of @LISTs in their place; one path as it is."""
+    from kmatch.sequences.files import is_list, read_list
+
+    if len(paths) == 1:
+        return paths[0]
+    lists = [read_list(path) if is_list(path) else [path] for path in paths]
+    return [path for each in lists for path in each]

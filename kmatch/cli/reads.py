@@ -159,15 +159,7 @@ def demux(given: Given) -> None:
     A read is ambiguous if a second barcode has fewer than --margin more differences. With --split
     the table is written only if -o is given.
     """
-    for option in ("trim", "mates"):
-        if getattr(given, option) and not given.split:
-            raise click.UsageError(f"--{option} is for the files of --split; give --split DIR too")
-    for option, value in (("--columns", given.columns), ("--format", given.form)):
-        if value and given.split and not given.output:
-            raise click.UsageError(
-                f"{option} is for the table, which beside --split is written only where -o says; "
-                "give -o FILE too"
-            )
+    _check_split(given)
     check_columns(given)
     search = Search(given, default="tsv")
     if search.form == "bed":
@@ -205,3 +197,17 @@ def demux(given: Given) -> None:
     )
     said = ", ".join(f"{number:,} {status}" for status, number in counts.items())
     search.messages.answer(f"{said} of {counted(search.rows, 'read')}")
+
+
+def _check_split(given: Given) -> None:
+    """Raise UsageError for options of files of reads that are not written, and of a table that is
+    not."""
+    for option in ("trim", "mates"):
+        if getattr(given, option) and not given.split:
+            raise click.UsageError(f"--{option} is for the files of --split; give --split DIR too")
+    for option, value in (("--columns", given.columns), ("--format", given.form)):
+        if value and given.split and not given.output:
+            raise click.UsageError(
+                f"{option} is for the table, which beside --split is written only where -o says; "
+                "give -o FILE too"
+            )

@@ -25,6 +25,7 @@ from kmatch.search.algorithms import ENGINE
 from kmatch.search.query import RUN, Query, Run
 
 if TYPE_CHECKING:
+    from kmatch.arrays import Longs
     from kmatch.pictures.report import Page
     from kmatch.results.columns import Table
     from kmatch.results.limit import Counts
@@ -381,7 +382,6 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     search.open_genomes(rereads or are_sites_apart or bool(given.vcf), panel)
     from kmatch.apps.searches import add_sites, begin_search, make_scorer
     from kmatch.results.limit import Counts, limited
-    from kmatch.results.table import ALLELES, FLANKS, VARIANTS, Hits
     from kmatch.search.panel import pattern_distances
 
     query = Query(problem, panel, **given.values(Query._fields[2:]))
@@ -390,25 +390,16 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     k_each = None if problem == "best" else pattern_distances(panel, query.k)
 
     # The table of hits, without rows, and that of their counts.
-    shares = k_each if isinstance(query.k, str) else None
-    table = Hits((), panel, search.genomes, query.pam_side == "5p", shares)
-    table.threads = given.threads
-    table.command_line = given.command_line
-    scorer = make_scorer(query, given.score, threads=given.threads) if given.score else None
-    table.add_scores(given.score)
-    table.has_alleles = bool(given.vcf)
-    search.dress(table, VARIANTS if given.vcf else ())
-    search.has_alleles = ALLELES in table.tsv
-    search.aligned = (search.aligned and not given.summary_only) or bool(given.score)
+    table = _table_of_hits(given, search, query, k_each)
     counts = Counts(panel, None if k_each is None else int(k_each.max()))
+    scorer = make_scorer(query, given.score, threads=given.threads) if given.score else None
     is_summed = given.summary or given.summary_only
     if scorer and is_summed and not are_sites_apart:
         counts.scores = scorer.specificities()
 
     begin = partial(begin_search, query, search.genomes, regions=search.regions, scorer=scorer)
     with search.batches(begin, given.summary) as (found, handles):
-        if search.form == "view" or not set(FLANKS).isdisjoint(table.tsv):
-            _look_around(table, search)
+        _look_around(table, search)
         hits = heard(found, counts.add)
         if given.summary_only:
             deque(hits, maxlen=0)
@@ -423,6 +414,25 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     search.conclude(_found(search.rows, counts), counts, [table])
     if problem == "best" and search.regions is not None:
         _say_what_lies_outside(search, panel, counts)
+
+
+def _table_of_hits(given: Given, search: Search, query: Query, k_each: "Longs | None") -> "Hits":
+    """Return the table of a Query's hits, without rows, and have the search give its columns.
+
+    k_each: int64[P], the k of each pattern, None where none is given.
+    """
+    from kmatch.results.table import ALLELES, VARIANTS, Hits
+
+    shares = k_each if isinstance(query.k, str) else None
+    table = Hits((), query.patterns, search.genomes, query.pam_side == "5p", shares)
+    table.threads = given.threads
+    table.command_line = given.command_line
+    table.add_scores(given.score)
+    table.has_alleles = bool(given.vcf)
+    search.dress(table, VARIANTS if given.vcf else ())
+    search.has_alleles = ALLELES in table.tsv
+    search.aligned = (search.aligned and not given.summary_only) or bool(given.score)
+    return table
 
 
 def _say_what_lies_outside(search: Search, panel: "PatternSet", counts: "Counts") -> None:
@@ -517,8 +527,12 @@ def heard(batches: Iterable[Any], hear: Callable[[Any], object]) -> Iterator[Any
 
 
 def _look_around(hits: "Hits", search: Search) -> None:
-    """Have lines for eyes made for the screen on which they are shown, if there is one, with
-    letters around hits, if the genomes can be read beside the search."""
+    """Have a table read the letters around hits, where it shows any and the genomes can be read
+    beside the search, and lines for eyes fit the screen."""
+    from kmatch.results.table import FLANKS
+
+    if search.form != "view" and set(FLANKS).isdisjoint(hits.tsv):
+        return
     if search.on_screen:
         hits.width = shutil.get_terminal_size().columns
         hits.colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

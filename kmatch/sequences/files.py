@@ -351,7 +351,7 @@ def is_comment(line: str) -> bool:
 
 
 def read_names(path: StrPath, what: str) -> list[str]:
-    """Return the same lines, stripped, without blank lines and lines that begin with `#`."""
+    """Return the lines of a file, stripped, but blank lines and lines that begin with `#`."""
     lines = map(str.strip, read_lines(path, what))
     return [line for line in lines if line and not line.startswith("#")]
 
