@@ -9,6 +9,7 @@ import naive
 import naive_scores
 import numpy as np
 import pytest
+from fuzzing.variants import vcf_of
 from support.commands import fasta, here, random_letters
 
 import kmatch
@@ -235,6 +236,37 @@ def test_specificities_count_sites_that_are_not_reported(report, total, is_piped
     done = here(*command, "--report", report, "--summary-only", **source)
     row = done.out.decode().splitlines()[-1].split("\t")
     assert row[-2:] == [str(total), "0.2"]  # 1 / (1 + 4)
+
+
+def test_variants_are_read_again_for_specificities(tmp_path, monkeypatch):
+    """Not out of a pipe; and the alleles that are listed are of the search that is reported."""
+    monkeypatch.chdir(tmp_path)
+    letters = "TT" + 6 * "GGAGGC" + "TT"
+    Path("g.fa").write_bytes(fasta([("c", letters)]))
+    sites = [(place, "C", ["A"], None) for place in range(8, 40, 6)]
+    Path("v.vcf").write_text(vcf_of({"c": sites}, []))
+    command = (
+        "edit",
+        "g.fa",
+        "-p",
+        6 * "GGA" + "GG",
+        "-k",
+        2,
+        "--pam",
+        "NGG",
+        "--report",
+        "minima",
+    )
+    command += ("--max-haplotypes", 1, "--score", "cfd")
+    plain = here(*command, "--variants", "v.vcf", "--dense-groups", "plain.tsv")
+    summed = here(
+        *(*command, "--variants", "v.vcf", "--dense-groups", "summed.tsv", "--summary", "sum.tsv")
+    )
+    assert (plain.status, summed.status, summed.err) == (0, 0, plain.err)
+    assert b"combinations" in plain.err and summed.out == plain.out
+    assert Path("summed.tsv").read_text() == Path("plain.tsv").read_text()
+    piped = here(*command, "--variants", "-", "--summary-only", stdin=Path("v.vcf").read_bytes())
+    assert piped.status == 1 and b"a pipe cannot be read twice; give a file" in piped.err
 
 
 def test_names_count_the_guides_of_a_gene_or_record(files):

@@ -1,5 +1,6 @@
 """Names and letters that users choose by: guides with letters of their PAM, columns of tables."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import kmatch
 from kmatch.packed.writer import write_packed
 from kmatch.search import best
 from kmatch.search.rules import beside_pams
+from kmatch.sequences.oligos import load_pairs
 from kmatch.sequences.patterns import load_patterns
 
 GUIDE = "CTAACAGTTGCTTTTATCAC"
@@ -376,3 +378,25 @@ def test_missing_values_are_no_patterns(reads, word):
     assert here("hamming", "reads.fa", "-p", word, "-k", 0).status == 0  # which is typed
     Path("sheet").write_text(f">S1\n{word}\n")
     assert here("hamming", "reads.fa", "sheet", "-k", 0).status == 0  # which is no table
+
+
+@pytest.mark.parametrize(
+    ("sequence", "bases", "letter"),
+    [
+        ("rUrGrCrArUrGrGrA", "rUrG", "r"),  # RNA
+        ("mUmGmCrArUrGrGrA", "mUmG", "m"),  # 2'-O-methyl RNA
+        ("GCAUGCAUGGACUdTdT", "dTdT", "d"),  # DNA behind RNA
+    ],
+)
+def test_bases_as_they_are_ordered(sequence, bases, letter):
+    """Each r would be an A or G of its own, and nothing would be found."""
+    said = f"has '{bases}', as RNA and modified bases are ordered; leave each '{letter}' out"
+    with pytest.raises(kmatch.InputError, match=re.escape(said)):
+        load_patterns(["ACGTTGCA", sequence])
+    with pytest.raises(kmatch.InputError, match=re.escape(said)):
+        load_pairs({"pair": ("ACGTTGCATT", sequence)})
+
+
+@pytest.mark.parametrize("sequence", ["acgtrACGTacgt", "ACGTrACGTACGT", "acgurymkdacgu"])
+def test_small_letters_that_mark_no_base(sequence):
+    assert load_patterns([sequence]).lengths.tolist() == [len(sequence)]

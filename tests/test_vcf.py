@@ -60,6 +60,11 @@ def test_without_genotypes_every_copy_may_have_every_allele():
     assert found.called.shape == (3, 0)
 
 
+def test_genotypes_that_do_not_come_first_are_an_error():
+    with pytest.raises(InputError, match="FORMAT is 'DP:GT'; VCF has the genotypes, GT, first"):
+        GenotypeReader(["A"], ["A"]).read([b""] * 8 + [b"DP:GT", b"7:0|0"], 2)
+
+
 def test_a_copy_with_an_allele_that_is_left_out_may_have_the_reference():
     # copies      0  1  2  3
     # alleles     A  C  G  C, and C is left out

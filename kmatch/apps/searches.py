@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
+from kmatch.errors import hearing
 from kmatch.genome import Genomes
 from kmatch.search.begin import begin_here
 from kmatch.search.query import RUN, Query, Run
@@ -58,10 +59,15 @@ def add_sites(
     regions: Regions | None,
     scorer: "Scorer",
 ) -> None:
-    """Search for the sites of a Query, whatever it reports, and add their scores to Counts."""
+    """Search for the sites of a Query, whatever it reports, and add their scores to Counts.
+
+    A search of the same genomes and variants came before, and gave all warnings.
+    """
     query = query._replace(report="sites")
+    if run.variants is not None:
+        run = run._replace(variants=run.variants._replace(dense_groups=None))
     search = begin_search(query, genomes, run, regions, scorer)
-    with closing(iter(search)) as batches:
+    with hearing(), closing(iter(search)) as batches:
         for sites in batches:
             counts.add_scores(sites)
 

@@ -133,12 +133,15 @@ class Messages:
 def showing_warnings() -> Iterator[None]:
     """Print kmatch's own warnings as other messages are, each once, while the block runs."""
     with warnings.catch_warnings():
-        warnings.simplefilter("default", KmatchWarning)
+        warnings.simplefilter("always", KmatchWarning)
         plain = warnings.showwarning
+        said: set[str] = set()
 
         def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
             if issubclass(category, KmatchWarning):
-                _say(f"warning: {message}")
+                if str(message) not in said:
+                    said.add(str(message))
+                    _say(f"warning: {message}")
             else:
                 plain(message, category, *where, **more)
 

@@ -297,7 +297,7 @@ def check_scores(given: Given) -> None:
 
 def _sample_names(context: click.Context, option: click.Parameter, given: str) -> Any:
     """Return names of samples, given with commas or by the first words of a file's lines."""
-    if given and os.path.isfile(given):
+    if os.path.exists(given or "") and not os.path.isdir(given):
         from kmatch.sequences.files import read_names
 
         return [line.split()[0] for line in read_names(given, "samples")]

@@ -379,6 +379,8 @@ def _search(given: Given, problem: str, *, rereads: bool = False) -> None:
     search = Search(given, of_hits=True)
     panel = _panel(given)
     are_sites_apart = _are_sites_apart(given)
+    if are_sites_apart:
+        _check_variants_reread(given)
     search.open_genomes(rereads or are_sites_apart or bool(given.vcf), panel)
     from kmatch.apps.searches import add_sites, begin_search, make_scorer
     from kmatch.results.limit import Counts, limited
@@ -456,6 +458,19 @@ def _are_sites_apart(given: Given) -> bool:
     is_scored = bool(getattr(given, "score", None))
     report = getattr(given, "report", None)
     return is_summed and is_scored and report in ("minima", "loci")
+
+
+def _check_variants_reread(given: Given) -> None:
+    """Raise InputError for variants that cannot be read twice."""
+    from kmatch.sequences.files import label_of
+
+    for path in given.vcf:
+        is_pipe = path == "-" or (os.path.exists(path) and not os.path.isfile(path))
+        if is_pipe:
+            raise InputError(
+                f"{label_of(path)}: beside --report {given.report} variants are read again for the "
+                "specificities of sites, and a pipe cannot be read twice; give a file"
+            )
 
 
 def _check_summary_only(given: Given) -> None:

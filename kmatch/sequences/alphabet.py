@@ -1,5 +1,6 @@
 """The alphabet: a set of bases is a 4-bit mask, bit 0 for A, 1 for C, 2 for G and 3 for T."""
 
+import re
 from collections.abc import Iterable
 from string import ascii_uppercase
 
@@ -84,17 +85,21 @@ def encode(sequence: str, kind: str = "pattern") -> Bytes:
 _ODD = {
     "-": "leave gaps out",
     **dict.fromkeys(".*?[(", "N stands for any base, R for [AG], Y for [CT]"),
+    "/": "leave labels such as /5Phos/ out",
     **dict.fromkeys(
-        ",;|/\"'", "give each sequence by itself, and of a table name the column by --column"
+        ',;|"', "give each sequence by itself, and of a table name the column by --column"
     ),
 }
+_PRIMES = re.compile("[53]\\s*['’′]")  # 5'-ACGT-3'
 
 
 def odd_letter(sequence: str, at: int) -> str:
     """Return the message for a wrong letter at position `at` (from 0)."""
     what = f"{sequence[at]!r} at position {at + 1} is not an IUPAC letter; "
+    if _PRIMES.search(sequence):
+        return what + "leave 5' and 3' out"
     if " " in sequence.strip():
-        return what + "write a tab between a name and a sequence"
+        return what + "write a tab between a name and a sequence, and no blanks inside a sequence"
     if advice := next((_ODD[letter] for letter in _ODD if letter in sequence), ""):
         return what + advice
     if sequence.isalpha() and sequence[at].upper() in PROTEIN_LETTERS:

@@ -25,6 +25,8 @@ _MISSING = ("NA", "NAN")  # of pandas and R
 # Words above columns of sequences that have IUPAC letters alone.
 _HEADER = re.compile(r"[a-z]*[dr]nas?|tags?|bc|data|strand", re.IGNORECASE)
 _LIKE_A_GUIDE = re.compile(r"[ACGTU]{15,}", re.IGNORECASE)
+# A base, and the next one, of RNA (r), 2'-O-methyl RNA (m) and DNA (d) as they are ordered.
+_MARKED_BASES = re.compile(r"([rmd])[ACGTU]\1[ACGTU]")
 _FEW = 8  # letters, fewer than an oligo has
 _UNNAMED = "<unknown id>"  # the id of a SeqRecord that was given none
 
@@ -241,6 +243,8 @@ def checked_patterns(rows: Sequence["Row"], label: str = "", in_columns: bool = 
     panel = PatternSet(names, [row.sequence for row in rows])
     if not panel.masks.all() or not panel.lengths.all():
         raise InputError(_fault(panel, rows, label, in_columns))
+    if _MARKED_BASES.search("\n".join(panel.sequences)):
+        raise InputError(_fault_of_marks(panel, rows, label))
     longest = int(np.argmax(panel.lengths))
     if panel.lengths[longest] > LONGEST:
         raise InputError(
@@ -281,6 +285,19 @@ def _fault(patterns: PatternSet, rows: Sequence["Row"], label: str, in_columns: 
         if name != sequence and in_columns:
             advice += ", and --column names the sequences of a table that has a header"
     return f"{start}: {advice}"
+
+
+def _fault_of_marks(patterns: PatternSet, rows: Sequence["Row"], label: str) -> str:
+    """Return the message for the first pattern in which small letters mark bases."""
+    found = list(map(_MARKED_BASES.search, patterns.sequences))
+    number = next(number for number, each in enumerate(found) if each)
+    bases = found[number]
+    assert bases is not None
+    return (
+        f"{where_of(label, rows[number])}pattern '{shown(patterns.names[number])}' has "
+        f"'{bases[0]}', as RNA and modified bases are ordered; leave each '{bases[1]}' out, or "
+        f"write '{bases[1].upper()}' if it stands for bases"
+    )
 
 
 class Row(NamedTuple):

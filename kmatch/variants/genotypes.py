@@ -61,6 +61,10 @@ class GenotypeReader:
         """
         format_cell = cells[8] if self._sample_count else b""
         if format_cell != b"GT" and not format_cell.startswith(b"GT:"):
+            if b"GT" in format_cell.split(b":"):
+                raise InputError(
+                    f"FORMAT is '{shown(text_of(format_cell))}'; VCF has the genotypes, GT, first"
+                )
             return self._unknown(allele_count)
         text = cells[9].rstrip(b"\t")
         if allele_count == 2 and len(text) + 1 == len(self._all_first):

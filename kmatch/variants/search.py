@@ -163,7 +163,10 @@ def check_fits(genomes: Genomes, query: Query) -> None:
             "nothing; leave one of them out"
         )
     if query.report == "loci":
-        raise InputError("the report 'loci' has no variants; ask for 'minima' or 'ends'")
+        raise InputError(
+            "the report 'loci' has no variants; ask for 'minima' or 'ends', or for "
+            "'sites' beside a PAM"
+        )
 
 
 class RecordsInTurn:
