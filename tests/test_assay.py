@@ -489,3 +489,12 @@ def test_over_the_origin_and_with_a_letter_more():
     lines = [line.split("\t") for line in handle.getvalue().decode().splitlines()[1:16]]
     assert [line[-2] for line in lines] == ["0"] * 6 + ["1"] + ["0"] * 8
     assert all(line[3:5] == ["1", "0"] for line in lines)
+
+
+def test_a_masked_circle_that_is_shorter_than_an_oligo():
+    """Around the origin all letters are unknown: no site lacks the ones before it."""
+    records = [("c", 10 * "N")]
+    given = {"a": ("AATAAAARAAA", "AAAAAAAA")}
+    how = {"circular": True, "edit": True, "exact_3p": 2, "product": (5, 110), "device": "cpu"}
+    found = kmatch.assay(given, kmatch.Genome.from_records(records), 1, **how)
+    assert list(zip(found.amplifies, found.reason, strict=True)) == [("no", "forward,reverse")]

@@ -216,10 +216,15 @@ class MaskedSites:
         start = pieces.start[hits.record] + hits.start
         size = hits.end - hits.start
 
-        # At most half of an oligo lies behind an end; no site is longer than a circle.
+        # At most half of an oligo lies behind an end; no site is longer than a circle. Where the
+        # piece of a circle begins, as sites are read, letters before may be unknown, too: a site
+        # that lacks them is no site.
         behind = np.maximum(-start, 0) + np.maximum(start + size - record.size, 0)
         is_fit_at_end = behind <= self._lengths[oligo] // 2
-        is_fit = np.where(record.is_circular, size <= record.size, is_fit_at_end)
+        piece_size = np.diff(pieces.bounds)[hits.record]
+        letters_read = np.where(hits.minus == PLUS, hits.end, piece_size - hits.start)
+        is_fit_on_circle = (size <= record.size) & (letters_read >= self._reach)
+        is_fit = np.where(record.is_circular, is_fit_on_circle, is_fit_at_end)
 
         # On a circle sites begin in its first turn.
         start = np.where(record.is_circular, start % record.circle_size, start)
