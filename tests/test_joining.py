@@ -90,6 +90,23 @@ def test_the_frequency_is_the_greater_or_counted_from_the_joined_copies():
     assert joined_frequency(math.nan, math.nan) == 0.5  # copies 3 and 1 of four
 
 
+def test_a_joined_allele_leaves_the_frequencies_of_others_in_its_line():
+    # record      G C T T T T A
+    # line 0        C to A, or C to CT      copy 0 has A, copy 1 CT, and copy 2 the reference
+    # line 1            T to TT             copy 3 has it, copy 0 the reference; copy 2 is not told
+    first = counted(site(1, "C,A,CT", [0b0111, 0b0001, 0b0010]), [0b0100, 0b0001, 0b0010])
+    second = counted(site(4, "T,TT", [0b0111, 0b1000]), [0b0001, 0b1000])
+    (one,) = joined("GCTTTTA", first, second)
+    assert one.frequency(1) == 1 / 3  # of line 0
+    assert one.frequency(2) == 2 / 4  # of both
+
+
+def counted(each, called):
+    """A line without frequencies, and the copies in the file that have each of its alleles."""
+    unknown = [math.nan] * len(called)
+    return each._replace(frequencies=unknown, called=np.array(called, np.uint64)[:, None])
+
+
 def test_lines_too_far_for_an_allele_to_move_are_not_waited_for():
     # An insertion in a run of A may be on any line of the next 10,000 letters, a C on line 9 alone.
     text = "A" * 30_000

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kmatch.arrays import Bytes
+from kmatch.arrays import Bytes, Words
 from kmatch.sequences.records import Letters
 from kmatch.variants.alleles import Change, change_of
 from kmatch.variants.vcf import Site
@@ -98,6 +98,24 @@ class Waiting(NamedTuple):
     last_start: int
 
 
+class Counted(NamedTuple):
+    """The copies in the file by which the frequency of an allele of several lines is counted.
+
+    having: uint64[V], those that have it; told: uint64[V], those of which its first line tells an
+    allele, and another of its lines that they have this one or the reference.
+    """
+
+    having: Words
+    told: Words
+
+    @property
+    def frequency(self) -> float:
+        """The share of the copies that have it, NaN where nothing is told."""
+        told_count = int(np.bitwise_count(self.told).sum())
+        having_count = int(np.bitwise_count(self.having).sum())
+        return having_count / told_count if told_count else math.nan
+
+
 class Joiner:
     """Joins the equal alleles of a record's lines, which come in order.
 
@@ -109,6 +127,7 @@ class Joiner:
         self._letters = letters
         # Of each allele the site and the row there of the first line that has it.
         self._known: dict[Change, tuple[Site, int]] = {}
+        self._counted: dict[Change, Counted] = {}  # of alleles of several lines
 
     def add(self, site: Site) -> None:
         """Take the next site, without what earlier lines have."""
@@ -119,6 +138,7 @@ class Joiner:
             if changes[row] in self._known:
                 first_site, first_row = self._known[changes[row]]
                 give(site, row, first_site, first_row)
+                self._count(changes[row], site.called, row)
             else:
                 kept.append(row)
         if len(kept) == 1:
@@ -138,9 +158,25 @@ class Joiner:
         while waiting and waiting[0].last_start < start:
             site, changes, _ = waiting.popleft()
             sites.append(site)
-            for change in changes[1:]:
+            for row, change in enumerate(changes[1:], 1):
                 del self._known[change]
+                counted = self._counted.pop(change, None)
+                if counted is not None and math.isnan(site.frequencies[row]):
+                    site.frequencies[row] = counted.frequency
         return sites
+
+    def _count(self, change: Change, called: Words, row: int) -> None:
+        """Count an allele in one more line; called: uint64[alleles, V], of this; row: there."""
+        first_site, first_row = self._known[change]
+        first_called = first_site.called
+        if called.shape[1] != first_called.shape[1]:
+            return
+        if change not in self._counted:
+            told = np.bitwise_or.reduce(first_called)
+            self._counted[change] = Counted(first_called[first_row].copy(), told)
+        having, told = self._counted[change]
+        having |= called[row]
+        told |= called[0] | called[row]
 
     def _changes_of(self, site: Site) -> list[Change]:
         """Return what each allele of a site changes in the record, moved to the left."""
@@ -187,11 +223,9 @@ def give(site: Site, row: int, first_site: Site, first_row: int) -> None:
     frequencies = first_site.frequencies
     frequencies[first_row] = greater(frequencies[first_row], site.frequencies[row])
 
-    # What is counted in one line, and what in both.
-    if site.called.shape[1] == first_site.called.shape[1]:
-        first_site.called[first_row] |= site.called[row]
-        first_site.called[0] |= site.called[0]
+    # Of one line with an allele twice.
     if site is first_site:
+        site.called[first_row] |= site.called[row]
         site.copies[row] = 0
         site.called[row] = 0
 
