@@ -98,8 +98,11 @@ class MadeHitFinder:
         most = self._given.max_haplotypes + COPIES * len(self._placed.samples.numbers)
         return Haplotypes(self._placed.block, flank, self._extents.has_gaps, most)
 
-    def sources(self, flank: int) -> Sources:
-        """Return the letters of windows; flank: their letters beside their anchors."""
+    def _wider_sources(self, flank: int) -> Sources:
+        """Return the letters of windows that are wider than extents say.
+
+        flank: their letters beside their anchors.
+        """
         block = self._placed.block
         part = self._placed.alone.beyond(block.part, flank - self._extents.flank)
         return sources_of(block, part)
@@ -139,7 +142,7 @@ class MadeHitFinder:
         made: list[MadeHits] = []
         if len(wide_anchors):
             flank = 2 * flank
-            sources = self.sources(flank)
+            sources = self._wider_sources(flank)
             haplotypes = self.haplotypes(flank)
             for table in haplotypes.around(wide_anchors):
                 is_dense = haplotypes.is_dense[table[:, 0]]
@@ -182,8 +185,9 @@ class MadeHitFinder:
         # The ends that lack no letters, with the mark on the first.
         letters_before = self._letters_before(windows, found)
         most_before = self._extents.longest - 1
-        found = found.picked(np.flatnonzero(letters_before >= most_before))
-        is_first = self._letters_before(windows, found) == most_before
+        whole_rows = np.flatnonzero(letters_before >= most_before)
+        found = found.picked(whole_rows)
+        is_first = letters_before[whole_rows] == most_before
         distance = found.distance + np.where(is_first, mark, 0)
 
         # Each once, in the order of their numbers.

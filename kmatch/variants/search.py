@@ -40,6 +40,7 @@ from kmatch.variants.made import Alone, MadeHitFinder, PlacedBlock
 from kmatch.variants.reference import ReferenceHits, no_distances, with_no_alleles
 from kmatch.variants.under import LossFinder, names_under
 from kmatch.variants.vcf import Variants
+from kmatch.variants.windows import sources_of
 
 
 class VariantSearch(Search[HitBatch]):
@@ -144,7 +145,7 @@ class VariantSearch(Search[HitBatch]):
         flank = extents.flank
         finder = MadeHitFinder(placed, self._search, extents, self._ends, self._given, distances)
         haplotypes = finder.haplotypes(flank)
-        sources = finder.sources(flank)
+        sources = sources_of(block, block.part)
         found: list[MadeHits] = []
         for table in haplotypes.around(anchors):
             found += finder.find(table, sources, flank)
